@@ -1,0 +1,66 @@
+import type { PermissionMode } from './agent-type.ts'
+import { typeKey } from './agent-type.ts'
+import type { Effect } from './contract.ts'
+
+/** What a tool needs to be granted. */
+export type ToolFacts = { readonly name: string; readonly effect: Effect }
+
+/**
+ * A tool of a grant. Each list of `only` comes from one layer above: a call must match at least one specifier of *every* list, so adding a
+ * layer can only take calls away. No list: every call.
+ */
+export type GrantedTool = ToolFacts & { readonly only: readonly (readonly string[])[] }
+
+/** Which agent types may be started: those in `only` (null: all) that are not in `except`. Compared by `typeKey`. */
+export type Startable = { readonly only: readonly string[] | null; readonly except: readonly string[] }
+
+/** The rights of one agent, as plain data (GRA-01). Only `rootGrant` and `narrow` make one. */
+export type Grant = {
+  readonly type: string
+  readonly tools: readonly GrantedTool[]
+  /** The folder it works in, and further ones its path tools may enter (absolute, real paths). */
+  readonly root: string
+  readonly paths: readonly string[]
+  readonly types: Startable
+  readonly mode: PermissionMode
+  /** Layers of delegation still allowed below this agent. */
+  readonly depth: number
+  readonly limits: { readonly maxTurns: number; /** seconds */ readonly timeout: number }
+}
+
+/** A tool the parent has and the child has not, and the layer that took it. */
+export type Removal = { readonly tool: string; readonly layer: string }
+
+/** GRA-07: decided by the resolved tools alone. */
+export const isReadOnly = (grant: Grant): boolean => grant.tools.every(({ effect }) => effect !== 'write' && effect !== 'execute')
+
+export const mayStart = ({ types, depth }: Grant, type: string): boolean => depth > 0 && startable(types, type)
+
+const startable = ({ only, except }: Startable, type: string): boolean => {
+  const named = (list: readonly string[]) => list.some((name) => typeKey(name) === typeKey(type))
+  return (only === null || named(only)) && !named(except)
+}
+
+/** Whether every right of `child` is also a right of `parent`. What property tests hold on to. */
+export function isWithin(child: Grant, parent: Grant): boolean {
+  return child.tools.every((tool) => {
+    const above = parent.tools.find(({ name }) => name === tool.name)
+    return above?.effect === tool.effect && above.only.every((layer) => tool.only.some((own) => own.every((specifier) => layer.includes(specifier))))
+  })
+    && child.paths.every((path) => parent.paths.includes(path) || path === parent.root)
+    && (parent.types.only === null || (child.types.only !== null && child.types.only.every((name) => startable(parent.types, name))))
+    && parent.types.except.every((name) => !startable(child.types, name))
+    && child.depth <= parent.depth
+    && MODE_RANK[child.mode] <= Math.max(MODE_RANK[parent.mode], MODE_RANK[DEFAULT_FLOOR])
+}
+
+/** What no parent needs to hold for a child to have it: asking. `dontAsk` and `plan` only deny more. */
+const DEFAULT_FLOOR: PermissionMode = 'default'
+
+const MODE_RANK: Readonly<Record<PermissionMode, number>> = { plan: 0, dontAsk: 1, default: 2, acceptEdits: 3, auto: 4, bypassPermissions: 5 }
+
+/** PRM-02: the child's mode, never more permissive than the parent's. */
+export function childMode(parent: PermissionMode, wanted: PermissionMode | undefined): PermissionMode {
+  if (parent === 'bypassPermissions' || parent === 'acceptEdits' || parent === 'auto' || parent === 'plan') return parent
+  return wanted === undefined || MODE_RANK[wanted] > MODE_RANK[DEFAULT_FLOOR] ? parent : wanted
+}

@@ -1,0 +1,32 @@
+import type { Usage } from './contract.ts'
+import type { Json } from './json.ts'
+import type { Cause, FinalStatus } from './status.ts'
+
+/** What a run came to, in code (AGT-09). Failures are returned, never thrown. Times in ms, cost in USD. */
+export type AgentResult = {
+  readonly agentId: string
+  readonly agentType: string
+  readonly typeHash: string
+  readonly title: string
+  readonly status: FinalStatus
+  readonly cause: Cause | null
+  /** True only for `completed`. */
+  readonly success: boolean
+  /** The whole last text, uncut. */
+  readonly output: string
+  /** The typed value: JSON valid against the output schema, or a program's return value. */
+  readonly value: Json | null
+  /** Why it did not complete; null when it did. */
+  readonly error: string | null
+  /** One line per fallback, ignored field or worktree; empty string when there is none. */
+  readonly note: string
+  readonly model: string
+  readonly turns: number
+  readonly toolCalls: number
+  readonly durationMs: number
+  readonly usage: Usage
+  readonly costUsd: number
+  readonly worktree: null | { readonly path: string; readonly branch: string; readonly baseSha: string; readonly behind: number }
+  /** Messages it never read. */
+  readonly undelivered: readonly string[]
+}
