@@ -1,15 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-const config = defineConfig({
+export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 2, // tests start threads and processes of their own: more would only slow each other down
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    passWithNoTests: true,
+    allowOnly: false,
   },
 })
-
-// eslint-disable-next-line import/no-default-export -- vitest reads the configuration from the default export
-export default config
