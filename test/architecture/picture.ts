@@ -32,6 +32,9 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 /** Rooms of one level never import each other. */
 const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings']
 
+/** The only places that know several rooms. */
+const CORRIDOR = ['supervisor.ts', 'delegate.ts', 'run.ts', 'root-run.ts', 'sweep-run.ts', 'prompt.ts', 'choose-model.ts', 'sweep']
+
 /** The read tools' functions: they run in the worker too. */
 const READING = 'src/tools/reading/'
 const GUEST = 'sandbox/isolate/guest/'
@@ -48,7 +51,7 @@ function placeOf(file: string): Place | undefined {
   if (top !== 'src') return undefined
   if (second === 'core') return { room: 'core', level: 1 }
   if (ROOMS.includes(second)) return { room: second, level: 2 }
-  if (['supervisor.ts', 'delegate.ts', 'sweep'].includes(second)) return { room: 'corridor', level: 3 }
+  if (CORRIDOR.includes(second)) return { room: 'corridor', level: 3 }
   if (second === 'orchestrator.ts') return { room: 'orchestrator', level: 4 }
   if (second === 'index.ts') return { room: 'index', level: 5 }
   if (second === 'cli') return { room: 'cli', level: 6 }

@@ -1,0 +1,180 @@
+import { randomInt } from 'node:crypto'
+import type { ChosenModel, ModelChoice } from './choose-model.ts'
+import type { AgentType } from './core/agent-type.ts'
+import type { Model, ToolCall, ToolOutcome, Usage } from './core/contract.ts'
+import { CadreError, messageOf } from './core/errors.ts'
+import type { EventSubject } from './core/events.ts'
+import type { Grant } from './core/grant.ts'
+import { mayStart } from './core/grant.ts'
+import type { Json, JsonObject } from './core/json.ts'
+import type { Narrowed } from './core/narrow.ts'
+import { narrow, noToolLeft } from './core/narrow.ts'
+import { resultText } from './core/result-text.ts'
+import type { ToolAnswer } from './core/tool.ts'
+import { decide } from './permissions/decide.ts'
+import { systemPrompt } from './prompt.ts'
+import { runAgent } from './run.ts'
+import type { Place, Plan, RunOutcome } from './run.ts'
+import type { Agent, Crew } from './supervisor.ts'
+import { parseDelegation } from './tools/agent.ts'
+import type { DelegationInput } from './tools/agent.ts'
+import { outputCheck } from './tools/output-schema.ts'
+import type { Toolbox } from './tools/toolbox.ts'
+
+/** What starting an agent needs of the rest of the system. */
+export type Services = {
+  readonly crew: Crew
+  readonly toolbox: Toolbox
+  readonly types: {
+    /** The type a model or a person named (TYP-16); throws CadreError UNKNOWN_TYPE with the literal text. */
+    require(written: string | undefined): AgentType
+    /** Those a model may name. */
+    startable(): readonly AgentType[]
+    /** TYP-20. */
+    segment(types: readonly AgentType[]): string
+  }
+  /** MOD-01…04: throws CadreError SETTINGS or UNKNOWN_PROVIDER. */
+  chooseModel(choice: ModelChoice): ChosenModel
+  openModel(model: ChosenModel): Model
+  cost(model: string, usage: Usage): number
+  /** A program as a model (PRG-01). */
+  scriptModel(type: AgentType, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
+  blame(root: string, path: string, lines: readonly number[], signal: AbortSignal): Promise<Json>
+  readonly inThread: Place
+  readonly limits: { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number }
+}
+
+/** An agent to start, whoever asked for it: a parent model's call, a sweep's item, or the user. */
+export type Start = {
+  readonly subject: EventSubject
+  readonly type: AgentType | null
+  readonly narrowed: Pick<Narrowed, 'grant' | 'removed' | 'unknown' | 'notes'>
+  readonly title: string
+  readonly prompt: string
+  /** Null: the type is a program. */
+  readonly model: ChosenModel | null
+  readonly input?: Pick<DelegationInput, 'effort' | 'outputSchema' | 'notes'>
+  readonly callId: string | null
+  readonly key?: string
+}
+
+/** Puts an agent in the crew with all it needs to run. Nothing is journaled yet. */
+export function planAgent(services: Services, start: Start): Plan {
+  const { crew, toolbox } = services
+  const { type, narrowed, model, input } = start
+  const { grant } = narrowed
+  const seed = randomInt(2 ** 32)
+  const isRoot = start.subject.depth === 0
+  const schema = input?.outputSchema ?? type?.outputSchema
+  const agent = crew.enlist({ subject: start.subject, title: start.title, type, grant, model: model?.id ?? null, status: 'queued', slot: null })
+  const startable = grant.tools.some(({ name }) => name === 'agent') ? services.types.startable().filter(({ name }) => mayStart(grant, name)) : []
+  const effort = input?.effort ?? type?.effort
+  return {
+    crew,
+    agent,
+    typeHash: type?.hash ?? '',
+    removed: narrowed.removed,
+    openModel: () => (model ? services.openModel(model) : scriptOf(services, type, { grant, seed, prompt: start.prompt })),
+    modelName: model?.id ?? 'script',
+    cost: (usage) => (model ? services.cost(model.id, usage) : 0),
+    ...(effort !== undefined && { effort }),
+    ...(type?.cacheTtl && { cacheTtl: type.cacheTtl }),
+    system: model ? systemPrompt({ type, isRoot, depthLeft: grant.depth, startable: services.types.segment(startable) }) : '',
+    prompt: start.prompt,
+    tools: model ? toolbox.schemas(grant) : [],
+    ...(schema && { output: { check: outputCheck(schema), retries: services.limits.schemaRetries } }),
+    seed,
+    callId: start.callId,
+    notes: [...(input?.notes ?? []), ...(model?.notes ?? []), ...narrowed.notes, ...unknownNotes(narrowed)],
+    ...(start.key !== undefined && { key: start.key }),
+    decide: (call) => decide(call, grant, toolbox.find(call.name) !== undefined, toolbox.check(call)),
+    runCall: (call) => runCall(services, agent, call),
+  }
+}
+
+/** Starts a sub-agent for a sweep's item or any caller in code and waits for its end. */
+export const startAgent = (services: Services, start: Start): Promise<RunOutcome> =>
+  runAgent(planAgent(services, start), services.inThread, { queue: true })
+
+/**
+ * One delegation, top to bottom: what the `agent` tool does (AGT-01…11). Checks in the order of AGT-03; a refusal rejects with CadreError
+ * REFUSED and leaves nothing but its journal entry. Any final status is an answer (AGT-06).
+ */
+export async function delegate(services: Services, parent: Agent, raw: JsonObject, callId: string): Promise<ToolAnswer> {
+  const { crew } = services
+  const start = await refusing(services, parent, raw, () => admit(services, parent, raw, callId))
+  parent.slot?.lend()
+  try {
+    const { result, reads } = await startAgent(services, { ...start, subject: crew.newSubject(parent.subject) })
+    return { text: resultText(result, services.limits.resultChars), ...(reads && { reads }) }
+  } finally {
+    await parent.slot?.reclaim()
+  }
+}
+
+/** Every check of AGT-03, in its order: input, type, model, grant, depth, queue. Throws for the first that fails. */
+function admit(services: Services, parent: Agent, raw: JsonObject, callId: string): Omit<Start, 'subject'> {
+  const parsed = parseDelegation(raw)
+  if ('error' in parsed) throw new CadreError('REFUSED', parsed.error)
+  const input = parsed.value
+  const type = typeFor(services, parent, input)
+  const model = type.program ? null : services.chooseModel({ call: input.model ?? null, type: type.model, parent: parent.model })
+  const narrowed = narrow(parent.grant, type, {
+    ...(input.readOnly !== undefined && { readOnly: input.readOnly }),
+    ...(input.tools && { tools: input.tools }),
+    ...(input.maxTurns !== undefined && { maxTurns: input.maxTurns }),
+    ...(input.timeout !== undefined && { timeout: input.timeout }),
+  })
+  if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.grant))
+  if (input.outputSchema) outputCheck(input.outputSchema)
+  const { slots } = services.crew
+  if (slots.full && slots.queued >= services.limits.maxQueued) {
+    throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${slots.queued} queued). Wait for some with agent_wait, then try again.`)
+  }
+  return { type, narrowed, title: input.title, prompt: input.prompt, model, input, callId }
+}
+
+function typeFor(services: Services, parent: Agent, input: DelegationInput): AgentType {
+  const startable = services.types.startable().filter(({ name }) => mayStart(parent.grant, name))
+  const type = services.types.require(input.type)
+  if (startable.some(({ name }) => name === type.name)) return type
+  throw new CadreError('UNKNOWN_TYPE', `Unknown sub-agent type "${input.type ?? type.name}". Available: ${startable.map(({ name }) => name).join(', ')}.`)
+}
+
+async function refusing<T>(services: Services, parent: Agent, input: JsonObject, check: () => T): Promise<T> {
+  try {
+    return check()
+  } catch (error) {
+    const reason = messageOf(error)
+    await services.crew.record(parent.subject, [{ type: 'delegation.refused', data: { reason, input } }])
+    throw error instanceof CadreError ? error : new CadreError('REFUSED', reason, { cause: error })
+  }
+}
+
+/** Runs one granted call on the main side. A tool's own failure is an outcome (TOO-01). */
+async function runCall(services: Services, agent: Agent, call: ToolCall): Promise<ToolOutcome> {
+  const tool = services.toolbox.find(call.name)
+  try {
+    if (!tool?.run) throw new CadreError('INVARIANT', `${call.name} does not run on the main side`)
+    const answer = await tool.run(call.input as JsonObject, {
+      root: agent.grant.root,
+      signal: agent.signal,
+      callId: call.id,
+      delegate: (input, callId) => delegate(services, agent, input, callId),
+      blame: (path, lines) => services.blame(agent.grant.root, path, lines, agent.signal),
+    })
+    // A call that reads no files itself rests on none; a sub-agent's reads come with its answer when they are known.
+    const reads = tool.effect === 'delegate' ? answer.reads : (answer.reads ?? [])
+    return { callId: call.id, tool: call.name, ok: true, text: answer.text, ...(reads && { reads }) }
+  } catch (error) {
+    return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
+  }
+}
+
+function scriptOf(services: Services, type: AgentType | null, { grant, seed, prompt }: { readonly grant: Grant; readonly seed: number; readonly prompt: string }): Model {
+  if (!type?.program) throw new CadreError('INVARIANT', 'A run without a model needs a type with a program')
+  return services.scriptModel(type, { tools: grant.tools.map(({ name }) => name), seed, prompt })
+}
+
+const unknownNotes = ({ unknown }: Pick<Narrowed, 'unknown'>): readonly string[] =>
+  unknown.map(({ written, nearest }) => `unknown tool ${written} was left out${nearest ? `, did you mean ${nearest}?` : ''}`)

@@ -1,0 +1,26 @@
+import type { AgentType } from './core/agent-type.ts'
+
+/** PRO-02, literal. */
+const SUB_AGENT_RULES = 'You are a sub-agent. Your last message is your whole result: complete and short. Nobody answers questions: if blocked, say what you need and stop. Put independent calls in one reply.'
+
+const LEAD_RULES = 'You lead this run and answer its user. Work in small steps, rest what you say on what you read, name files as path:line. Put independent calls in one reply.'
+
+/** KIN-06. */
+const NO_DELEGATION = 'You cannot delegate further: do this work yourself.'
+
+/** The system prompt of a run, byte-equal for every run of one type version with the same startable types (MOD-07, PRO-01). */
+export function systemPrompt(options: {
+  readonly type: AgentType | null
+  readonly isRoot: boolean
+  readonly depthLeft: number
+  /** TYP-20: empty when it may start none. */
+  readonly startable: string
+}): string {
+  const { type, isRoot, depthLeft, startable } = options
+  return [
+    isRoot ? LEAD_RULES : SUB_AGENT_RULES,
+    ...(type?.prompt ? [`# Your role: ${type.name}\n${type.prompt}`] : []),
+    ...(startable ? [`# Sub-agents you can start\n${startable}`] : []),
+    ...(depthLeft === 0 && !isRoot ? [NO_DELEGATION] : []),
+  ].join('\n\n')
+}

@@ -1,0 +1,55 @@
+import type { ChosenModel } from './choose-model.ts'
+import type { AgentType } from './core/agent-type.ts'
+import { CadreError } from './core/errors.ts'
+import type { Grant } from './core/grant.ts'
+import type { JsonObject } from './core/json.ts'
+import type { Narrowed } from './core/narrow.ts'
+import { narrow, noToolLeft } from './core/narrow.ts'
+import { planAgent } from './delegate.ts'
+import type { Services } from './delegate.ts'
+import { runAgent } from './run.ts'
+import type { Place, RunOutcome } from './run.ts'
+
+const TITLE_CHARACTERS = 60
+
+/** What the user asks of the run nobody delegates. */
+export type RootRequest = {
+  readonly prompt: string
+  /** The type that runs as the main agent; null: a plain lead with every tool. */
+  readonly type: AgentType | null
+  readonly model: ChosenModel | null
+  readonly tools?: readonly string[]
+  readonly disallowedTools?: readonly string[]
+  readonly maxTurns?: number
+  readonly outputSchema?: JsonObject
+}
+
+/** The user's own lists narrow a root run just as a call's lists narrow a child (GRA-02). Throws CadreError SETTINGS when no tool is left. */
+export function narrowRoot(above: Grant, request: Pick<RootRequest, 'type' | 'tools' | 'disallowedTools' | 'maxTurns'>): Narrowed {
+  const { type, tools, disallowedTools, maxTurns } = request
+  const flags = { name: 'main', tools: tools ?? null, disallowedTools: disallowedTools ?? [], mode: 'build', readOnly: false, trusted: true, program: null } as const
+  const byFlags = narrow(above, flags, maxTurns === undefined ? {} : { maxTurns }, { asMain: true })
+  if (!type) return byFlags
+  const byType = narrow(byFlags.grant, type, {}, { asMain: true })
+  if (byType.grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(type, byFlags.grant))
+  return { ...byType, removed: [...byFlags.removed, ...byType.removed], unknown: [...byFlags.unknown, ...byType.unknown] }
+}
+
+/** Runs the root agent of a session, its loop on this thread, to its end. */
+export function runRoot(services: Services, grant: Grant, place: Place, request: RootRequest): Promise<RunOutcome> {
+  const { prompt, type, model } = request
+  const plan = planAgent(services, {
+    subject: services.crew.root,
+    type,
+    narrowed: narrowRoot(grant, request),
+    title: titleOf(prompt, type),
+    prompt: type?.initialPrompt ? `${type.initialPrompt}\n\n${prompt}` : prompt,
+    model,
+    ...(request.outputSchema && { input: { outputSchema: request.outputSchema, notes: [] } }),
+    callId: null,
+  })
+  return runAgent(plan, place, { queue: false })
+}
+
+const titleOf = (prompt: string, type: AgentType | null): string =>
+  [...prompt.trim().replaceAll(/\s+/g, ' ')].slice(0, TITLE_CHARACTERS).join('') || (type?.name ?? 'main')

@@ -1,0 +1,112 @@
+import { randomInt } from 'node:crypto'
+import type { AgentType } from './core/agent-type.ts'
+import type { CadreEvent, EventBody, EventSubject, NewEvent } from './core/events.ts'
+import type { Grant } from './core/grant.ts'
+import type { LiveStatus, Stop } from './core/status.ts'
+import { Stopped } from './core/stopped.ts'
+import { createSlots } from './schedule/slots.ts'
+import type { Slot, Slots } from './schedule/slots.ts'
+
+/** AGT-04. */
+const ID = { alphabet: '0123456789abcdefghijklmnopqrstuvwxyz', characters: 8 }
+
+/** A live agent: gone from here once its end is journaled. */
+export type Agent = {
+  readonly subject: EventSubject
+  readonly title: string
+  readonly type: AgentType | null
+  readonly grant: Grant
+  /** Full id of the model it runs on; null for a program. */
+  readonly model: string | null
+  readonly signal: AbortSignal
+  readonly children: ReadonlySet<Agent>
+  status: LiveStatus
+  /** Its place among the running ones, while it has one. */
+  slot: Slot | null
+  /** What ended it from outside; the first one counts (KIN-09). */
+  readonly stopped: Stop | null
+}
+
+/** One session's agents: who is alive, who may run, and the way everything they do reaches the journal. */
+export type Crew = {
+  readonly session: string
+  readonly slots: Slots
+  /** The run nobody delegated. */
+  readonly root: EventSubject
+  /** A subject with a new id for a child of `parent`. */
+  newSubject(parent: EventSubject): EventSubject
+  enlist(agent: Omit<Agent, 'signal' | 'children' | 'stopped'>): Agent
+  dismiss(agent: Agent): void
+  /** Stops an agent and everything below it, depth first (KIN-15); the first stop of each wins. */
+  stop(agent: Agent, stop: Stop): void
+  /** Journals events about one agent, resolves when they are durable, then tells the listeners. */
+  record(subject: EventSubject, events: readonly EventBody[], key?: string): Promise<void>
+  /** Tells the listeners only: for display, never journaled (MOD-06). */
+  show(subject: EventSubject, event: EventBody): void
+  list(): readonly Agent[]
+}
+
+type LiveAgent = Agent & { readonly controller: AbortController; readonly children: Set<Agent>; stopped: Stop | null }
+
+/** What a supervisor needs of the journal. */
+type Log = { append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>; hasAgent(id: string): boolean }
+
+/** Starts one session: journals nothing by itself. `maxRunning` bounds the sub-agents that run at once (KIN-07). */
+export function createCrew(options: {
+  readonly journal: Log
+  readonly maxRunning: number
+  onEvent(event: CadreEvent): void
+}): Crew {
+  const { journal, onEvent } = options
+  const agents = new Map<string, LiveAgent>()
+  const taken = new Set<string>()
+  const newId = (prefix: string): string => {
+    for (;;) {
+      const id = `${prefix}-${Array.from({ length: ID.characters }, () => ID.alphabet[randomInt(ID.alphabet.length)]).join('')}`
+      if (!taken.has(id) && !journal.hasAgent(id)) {
+        taken.add(id)
+        return id
+      }
+    }
+  }
+  const session = newId('ss')
+  const rootId = newId('sa')
+  const root: EventSubject = { session, root: rootId, agent: rootId, parent: null, depth: 0 }
+
+  function stop(agent: Agent, why: Stop): void {
+    const live = agents.get(agent.subject.agent)
+    if (!live) return
+    for (const child of live.children) stop(child, { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it ended.' })
+    if (live.stopped) return
+    live.stopped = why
+    live.controller.abort(new Stopped(why))
+  }
+
+  return {
+    session,
+    root,
+    slots: createSlots(options.maxRunning),
+    newSubject: (parent) => ({ session, root: parent.root, agent: newId('sa'), parent: parent.agent, depth: parent.depth + 1 }),
+    enlist(agent) {
+      const controller = new AbortController()
+      const live: LiveAgent = { ...agent, controller, signal: controller.signal, children: new Set(), stopped: null }
+      agents.set(agent.subject.agent, live)
+      if (agent.subject.parent !== null) agents.get(agent.subject.parent)?.children.add(live)
+      return live
+    },
+    dismiss(agent) {
+      agents.delete(agent.subject.agent)
+      taken.delete(agent.subject.agent)
+      if (agent.subject.parent !== null) agents.get(agent.subject.parent)?.children.delete(agent)
+    },
+    stop,
+    async record(subject, events, key) {
+      if (events.length === 0) return
+      const time = Date.now()
+      const journaled = await journal.append(events.map((event): NewEvent => ({ ...subject, ...event, time, ...(key !== undefined && { key }) })))
+      for (const event of journaled) onEvent(event)
+    },
+    show: (subject, event) => onEvent({ v: 1, seq: 0, time: Date.now(), ...subject, ...event }),
+    list: () => [...agents.values()],
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { ToolAnswer } from '../core/tool.ts'
+import type { Effect, ToolSchema } from '../core/contract.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+/** What a tool of the main side may use: handed in by the composition root, so a tool never reaches past its context. */
+export type MainContext = {
+  readonly root: string
+  readonly signal: AbortSignal
+  readonly callId: string
+  /** The asking agent's `agent` tool; see `delegate.ts`. Rejects with CadreError REFUSED for a refusal. */
+  delegate(input: JsonObject, callId: string): Promise<ToolAnswer>
+  /** Who last changed these lines, as git knows. */
+  blame(path: string, lines: readonly number[]): Promise<Json>
+}
+
+/** A tool: one constant in one file. Without `run` it is a read tool whose function lives in `reading/` and runs in the agent's thread. */
+export type Tool = {
+  readonly name: string
+  readonly effect: Effect
+  readonly schema: ToolSchema
+  /** The checked input with its defaults, or one sentence that names the field and what was expected (TOO-01). */
+  check(input: Json): { readonly input: JsonObject } | { readonly error: string }
+  readonly run?: (input: JsonObject, context: MainContext) => Promise<ToolAnswer>
+}
+
+/** Makes a tool from its zod schema: one schema for the check, the types and what the model sees. */
+export function defineTool<Shape extends z.ZodRawShape>(definition: {
+  readonly name: string
+  readonly effect: Effect
+  readonly description: string
+  readonly input: z.ZodObject<Shape>
+  readonly run?: (input: z.output<z.ZodObject<Shape>>, context: MainContext) => Promise<ToolAnswer>
+}): Tool {
+  const { name, effect, description, input: schema, run } = definition
+  return {
+    name,
+    effect,
+    schema: { name, description, input: jsonSchemaOf(schema) },
+    check(input) {
+      const parsed = schema.safeParse(input)
+      return parsed.success ? { input: parsed.data as JsonObject } : { error: describeIssue(parsed.error, input) }
+    },
+    // `check` has made the input what the schema says.
+    ...(run && { run: (input: JsonObject, context: MainContext) => run(input as z.output<z.ZodObject<Shape>>, context) }),
+  }
+}
+
+function jsonSchemaOf(schema: z.ZodObject): JsonObject {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io: 'input' })
+  return JSON.parse(JSON.stringify(json)) as JsonObject
+}
+
+function describeIssue(error: z.ZodError, input: Json): string {
+  const issue = error.issues[0]
+  if (!issue) return 'the input does not fit the schema'
+  if (issue.path.length === 0) return isObject(input) ? issue.message : `the input must be a JSON object, not ${describe(input)}`
+  const field = issue.path.join('.')
+  if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) return `${field} is required (${issue.expected})`
+  return `${field}: ${issue.message.replace(/^Invalid input: /, '')}`
+}
+
+const describe = (input: Json): string => (input === null ? 'null' : Array.isArray(input) ? 'a list' : `${typeof input} ${JSON.stringify(input).slice(0, 60)}`)
+
+const valueAt = (input: Json, path: readonly PropertyKey[]): Json | undefined => {
+  let value: Json | undefined = input
+  for (const key of path) value = isObject(value) ? value[String(key)] : undefined
+  return value
+}

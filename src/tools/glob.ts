@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { defineTool } from './define-tool.ts'
+
+/** TOO-04. */
+export const glob = defineTool({
+  name: 'glob',
+  effect: 'read',
+  description: 'Find files by pattern, e.g. src/**/*.ts.',
+  input: z.object({
+    pattern: z.string(),
+    path: z.string().optional(),
+    ignored: z.boolean().optional(),
+    limit: z.int().min(1).max(100_000).optional(),
+    offset: z.int().min(0).optional(),
+  }),
+})

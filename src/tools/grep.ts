@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { defineTool } from './define-tool.ts'
+
+/** TOO-05. */
+export const grep = defineTool({
+  name: 'grep',
+  effect: 'read',
+  description: 'Search file contents with a JavaScript regular expression.',
+  input: z.object({
+    pattern: z.string(),
+    path: z.string().optional(),
+    glob: z.string().optional(),
+    mode: z.enum(['lines', 'files', 'count']).optional(),
+    context: z.int().min(0).max(20).optional(),
+    ignore_case: z.boolean().optional(),
+    ignored: z.boolean().optional(),
+    limit: z.int().min(1).max(10_000).optional(),
+    offset: z.int().min(0).optional(),
+  }),
+})

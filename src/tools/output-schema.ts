@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { CadreError, messageOf } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+
+/**
+ * A check of a last reply against a JSON Schema (AGT-10): the value, or what is wrong with it in one line. JSON inside one Markdown fence
+ * counts as JSON. Throws CadreError USAGE for a schema that is none.
+ */
+export function outputCheck(schema: JsonObject): (text: string) => { readonly value: Json } | { readonly errors: string } {
+  const validator = compile(schema)
+  return (text) => {
+    const parsed = parseJson(text)
+    if (parsed === undefined) return { errors: 'it is not JSON' }
+    const checked = validator.safeParse(parsed)
+    // The value is JSON by its origin; a schema with transforms cannot come out of JSON Schema.
+    return checked.success ? { value: parsed } : { errors: checked.error.issues.slice(0, 5).map(describe).join('; ') }
+  }
+}
+
+function compile(schema: JsonObject): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+  } catch (cause) {
+    throw new CadreError('USAGE', `The output schema is not a JSON Schema Cadre can use: ${messageOf(cause)}. Correct it, or leave it out.`, { cause })
+  }
+}
+
+function parseJson(text: string): Json | undefined {
+  const fenced = /^\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*$/s.exec(text)
+  try {
+    return JSON.parse(fenced?.[1] ?? text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+const describe = (issue: z.core.$ZodIssue): string => `${issue.path.join('.') || 'the value'}: ${issue.message}`
