@@ -1,0 +1,39 @@
+import { CadreError, messageOf } from '../core/errors.ts'
+import { isObject, type Json } from '../core/json.ts'
+import type { SweepItem } from './contract.ts'
+import type { Table } from './table.ts'
+
+/**
+ * The lines of a JSONL file as items. An object's keys are its columns (a value that is no text as JSON, null as nothing); a string is the item
+ * itself. Blank lines are skipped. Throws USAGE naming the first line that is neither.
+ */
+export function readJsonl(text: string, name: string): Table {
+  const columns = new Set<string>()
+  const items: SweepItem[] = []
+  for (const [index, line] of text.replace(/^\uFEFF/, '').split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const value = parseLine(line, `${name} line ${index + 1}`)
+    if (typeof value === 'string') {
+      items.push({ item: value, columns: {} })
+      continue
+    }
+    const values = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, textOf(inner)]))
+    for (const key of Object.keys(values)) columns.add(key)
+    items.push({ item: JSON.stringify(value), columns: values })
+  }
+  return { items, columns: [...columns] }
+}
+
+function parseLine(line: string, place: string) {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    throw new CadreError('USAGE', `${place} is not JSON (${messageOf(error)}). Each line must be one JSON object or string.`, { cause: error })
+  }
+  if (typeof value === 'string' || isObject(value)) return value
+  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+  throw new CadreError('USAGE', `${place} is ${what}. Each line must be one JSON object or string.`)
+}
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value))
