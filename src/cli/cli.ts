@@ -1,7 +1,98 @@
-/** Run one command line; resolves with the exit code. */
+import { Command, CommanderError } from 'commander'
+import { CadreError, messageOf } from '../core/errors.ts'
+import type { Orchestrator } from '../orchestrator.ts'
+import { createOrchestrator } from '../orchestrator.ts'
+import { VERSION } from '../version.ts'
+import * as agents from './commands/agents.ts'
+import * as doctor from './commands/doctor.ts'
+import * as models from './commands/models.ts'
+import * as run from './commands/run.ts'
+import * as sessions from './commands/sessions.ts'
+import * as sweep from './commands/sweep.ts'
+import * as trust from './commands/trust.ts'
+import type { CliContext } from './context.ts'
+import { EXIT, exitCodeOf } from './exit-code.ts'
+
+/** Names kept for commands to come (CMD-11). */
+const RESERVED = ['mcp', 'acp', 'ui', 'worker']
+
+/** Runs one command line; resolves with the exit code of CMD-03. Errors are one message on stderr, never a stack trace. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const usage = 'Usage: cadre [-p <prompt>] | cadre <command>\n'
-  if (argv.includes('--help')) process.stdout.write(usage)
-  else process.stderr.write(usage)
-  return argv.includes('--help') ? 0 : 2
+  const { stdout, stderr } = process
+  const opened: Orchestrator[] = []
+  const interrupt = new AbortController()
+  let exitCode: number = EXIT.completed
+  const context: CliContext = {
+    cwd: process.cwd(),
+    env: process.env,
+    stdin: process.stdin,
+    stdout,
+    stderr,
+    interrupted: interrupt.signal,
+    async open(options = {}) {
+      const orchestrator = await createOrchestrator({ cwd: context.cwd, env: context.env, ...options })
+      opened.push(orchestrator)
+      return orchestrator
+    },
+    setExitCode(code) {
+      exitCode = code
+    },
+  }
+  const forget = onInterrupt(() => {
+    exitCode = EXIT.interrupted
+    interrupt.abort(new CadreError('STOPPED', 'Interrupted'))
+  })
+  try {
+    await program(context).parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) stderr.write(`cadre: ${messageOf(error)}\n`)
+    exitCode = exitCodeOf(error)
+  } finally {
+    await Promise.all(opened.map((orchestrator) => orchestrator.close()))
+    forget()
+  }
+  return interrupt.signal.aborted ? EXIT.interrupted : exitCode
+}
+
+function program(context: CliContext): Command {
+  const cadre = new Command('cadre')
+    .description('Run coding sub-agents in worker threads, many at a time, and lose nothing.')
+    .version(VERSION)
+    .showSuggestionAfterError()
+    .helpCommand(false)
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'cadre: ')),
+    })
+    .exitOverride()
+  run.register(cadre, context)
+  for (const command of [sweep, agents, sessions, models, trust, doctor]) command.register(cadre, context)
+  for (const name of RESERVED) {
+    cadre.command(name, { hidden: true }).allowUnknownOption().allowExcessArguments().action(() => {
+      throw new CadreError('USAGE', `"${name}" is reserved for a later version of Cadre and does nothing yet.`)
+    })
+  }
+  for (const command of cadre.commands) inherit(command, cadre)
+  return cadre
+}
+
+/** Sub-commands answer errors and suggestions as the program does. */
+function inherit(command: Command, from: Command): void {
+  command.copyInheritedSettings(from)
+  for (const below of command.commands) inherit(below, command)
+}
+
+/** The first signal asks for an orderly end, the second ends the process. */
+function onInterrupt(act: () => void): () => void {
+  let asked = false
+  const onSignal = () => {
+    if (asked) process.exit(EXIT.interrupted)
+    asked = true
+    act()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  return () => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal)
+  }
 }

@@ -11,7 +11,7 @@ import type { AgentResult } from './result.ts'
 export type EventBody =
   | { readonly type: 'session.started'; readonly data: { readonly kind: 'run' | 'sweep'; readonly title: string; readonly cwd: string; readonly root: string; readonly version: string } }
   | { readonly type: 'session.ended'; readonly data: { readonly status: string } }
-  | { readonly type: 'delegation.queued'; readonly data: { readonly title: string; readonly agentType: string; readonly ahead: number } }
+  | { readonly type: 'delegation.queued'; readonly data: DelegationStarted & { readonly ahead: number } }
   | { readonly type: 'delegation.started'; readonly data: DelegationStarted }
   | { readonly type: 'delegation.refused'; readonly data: { readonly reason: string; readonly input: Json } }
   | { readonly type: 'delegation.ended'; readonly data: { readonly result: AgentResult; readonly reads?: readonly FileRead[] } }

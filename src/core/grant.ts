@@ -48,7 +48,7 @@ export function isWithin(child: Grant, parent: Grant): boolean {
     return above?.effect === tool.effect && above.only.every((layer) => tool.only.some((own) => own.every((specifier) => layer.includes(specifier))))
   })
     && child.paths.every((path) => parent.paths.includes(path) || path === parent.root)
-    && (parent.types.only === null || (child.types.only !== null && child.types.only.every((name) => startable(parent.types, name))))
+    && (parent.types.only === null || child.types.only?.every((name) => !startable(child.types, name) || startable(parent.types, name)) === true)
     && parent.types.except.every((name) => !startable(child.types, name))
     && child.depth <= parent.depth
     && MODE_RANK[child.mode] <= Math.max(MODE_RANK[parent.mode], MODE_RANK[DEFAULT_FLOOR])

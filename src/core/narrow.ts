@@ -1,4 +1,5 @@
 import type { PermissionMode } from './agent-type.ts'
+import { typeKey } from './agent-type.ts'
 import type { Grant, GrantedTool, Removal, Startable, ToolFacts } from './grant.ts'
 import { childMode } from './grant.ts'
 import { nearest } from './nearest.ts'
@@ -151,7 +152,7 @@ function narrowTypes(above: Startable, allowLists: readonly (readonly Entry[])[]
     const entries = list.filter((entry) => toolsNamed(entry.name, []).includes('agent'))
     if (entries.length === 0 || entries.some(({ specifier }) => specifier === null)) continue
     const wanted = entries.flatMap(typesOf)
-    only = only === null ? wanted : only.filter((name) => wanted.includes(name))
+    only = only === null ? wanted : only.filter((name) => wanted.some((other) => typeKey(other) === typeKey(name)))
   }
   const except = [...above.except, ...denied.filter((entry) => toolsNamed(entry.name, []).includes('agent')).flatMap(typesOf)]
   return { only, except: [...new Set(except)] }

@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { CadreError } from '../../core/errors.ts'
+import { createProgressLine } from '../../sweep/progress.ts'
+import { exitCodeOfSweep, renderReport } from '../../sweep/sweep.ts'
+import type { CliContext } from '../context.ts'
+import { diagnosticsTo } from '../diagnostics.ts'
+import { parseCount, readSchema } from './run.ts'
+
+type Flags = {
+  readonly over?: string
+  readonly agent?: string
+  readonly model?: string
+  readonly batch: number
+  readonly parallel?: number
+  readonly schema?: string
+  readonly out?: string
+  readonly reduce?: string
+  readonly json?: boolean
+  readonly rows: number
+}
+
+const ROWS = 20
+
+/** `cadre sweep`: one agent per item (CMD-05, 12). */
+export function register(program: Command, context: CliContext): void {
+  program
+    .command('sweep [prompt]')
+    .description('run an agent once per file, row or line')
+    .option('--over <items>', 'glob patterns, a .csv or .jsonl file, or - for lines of stdin')
+    .option('--agent <type>', 'agent type to run', 'general')
+    .option('--model <model>', 'model of language-model agents')
+    .option('--batch <n>', 'items given to one agent', parseCount, 1)
+    .option('--parallel <n>', 'agents at once (default: cores for programs, 8 for models)', parseCount)
+    .option('--schema <file>', 'JSON Schema file each answer must fit')
+    .option('--out <folder>', 'write results.jsonl, report.md and report.sarif')
+    .option('--reduce <prompt>', 'run one last agent over all results')
+    .option('--rows <n>', 'findings to print', parseCount, ROWS)
+    .option('--json', 'print the summary as JSON')
+    .action(async (prompt: string | undefined, flags: Flags) => {
+      if (flags.over === undefined) {
+        throw new CadreError('USAGE', 'Say what to sweep over: --over \'src/**/*.ts\', --over rows.csv, --over rows.jsonl, or --over - for lines of stdin.')
+      }
+      const orchestrator = await context.open({ watch: false, onDiagnostic: diagnosticsTo(context) })
+      const progress = createProgressLine({ stream: context.stderr, isTTY: context.stderr.isTTY === true, now: () => performance.now() })
+      const schema = flags.schema === undefined ? null : await readSchema(flags.schema)
+      const summary = await orchestrator.sweep({
+        over: flags.over,
+        prompt: prompt ?? null,
+        batch: flags.batch,
+        schema,
+        out: flags.out ?? null,
+        reduce: flags.reduce ?? null,
+        signal: context.interrupted,
+        onProgress: (state) => progress.update(state),
+        ...(flags.agent !== undefined && { agent: flags.agent }),
+        ...(flags.model !== undefined && { model: flags.model }),
+        ...(flags.parallel !== undefined && { parallel: flags.parallel }),
+      }).finally(() => progress.end())
+      if (flags.json) context.stdout.write(`${JSON.stringify(summary)}\n`)
+      else {
+        const colour = context.stdout.isTTY === true && !context.env['NO_COLOR']
+        context.stdout.write(renderReport(summary, { width: context.stdout.columns ?? 80, colour, maxRows: flags.rows }))
+      }
+      context.setExitCode(exitCodeOfSweep(summary))
+    })
+}

@@ -1,0 +1,54 @@
+import { styleText } from 'node:util'
+import type { CadreEvent } from '../core/events.ts'
+import { describeEnding } from '../core/status.ts'
+import type { Ending } from '../core/status.ts'
+import type { CliContext } from './context.ts'
+
+const ARGUMENT_CHARACTERS = 60
+
+/**
+ * Tells a headless run on stderr: sub-agents as they start and end (on a terminal, or when verbose), every tool call when verbose. Never on
+ * stdout, which belongs to the answer (CMD-02).
+ */
+export function createNarrator({ stderr, env }: CliContext, { verbose }: { readonly verbose: boolean }): { onEvent(event: CadreEvent): void; end(): void } {
+  const shown = verbose || stderr.isTTY === true
+  const colour = stderr.isTTY === true && !env['NO_COLOR']
+  const dim = (text: string) => (colour ? styleText('dim', text, { validateStream: false }) : text)
+  const titles = new Map<string, string>()
+  const say = (depth: number, text: string) => void stderr.write(`${'  '.repeat(Math.max(0, depth - 1))}${text}\n`)
+
+  return {
+    onEvent(event) {
+      if (!shown) return
+      switch (event.type) {
+        case 'delegation.queued':
+          if (event.depth > 0) say(event.depth, dim(`… ${event.data.agentType}: ${event.data.title} (queued, ${event.data.ahead} ahead)`))
+          return
+        case 'delegation.started':
+          titles.set(event.agent, event.data.title)
+          if (event.depth > 0) say(event.depth, `▸ ${event.data.agentType}: ${event.data.title} ${dim(`(${event.data.model})`)}`)
+          return
+        case 'delegation.ended': {
+          titles.delete(event.agent)
+          const { result } = event.data
+          if (event.depth > 0) say(event.depth, `${result.success ? '✓' : '✗'} ${result.agentType}: ${result.title} ${dim(`(${describeEnding(result as Ending)}, ${result.turns} turns, ${(result.durationMs / 1000).toFixed(1)} s)`)}`)
+          return
+        }
+        case 'delegation.refused':
+          say(event.depth + 1, `✗ refused: ${event.data.reason}`)
+          return
+        case 'rate.paused':
+          say(event.depth, dim(`⏸ ${event.data.provider}: ${event.data.reason}; try ${event.data.attempt} in ${(event.data.waitMs / 1000).toFixed(1)} s`))
+          return
+        case 'tool.started':
+          if (verbose) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${event.data.call.name} ${JSON.stringify(event.data.call.input).slice(0, ARGUMENT_CHARACTERS)}`))
+          return
+        case 'tool.ended':
+          if (verbose && !event.data.outcome.ok) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${event.data.outcome.text.split('\n')[0] ?? ''}`))
+          return
+        default:
+      }
+    },
+    end: () => titles.clear(),
+  }
+}
