@@ -72,8 +72,8 @@ export function sweepDoors(services: Services, options: {
     },
     hashFile: (path) => hashFile(grant.root, path),
     ...(reducer && {
-      reduce: async (prompt: string): Promise<AgentResult> =>
-        (await start(reducer.type, reducer.model, { prompt, title: 'All results together', schema: null })).result,
+      reduce: async (prompt: string, signal: AbortSignal): Promise<AgentResult> =>
+        (await start(reducer.type, reducer.model, { prompt, title: 'All results together', schema: null, signal })).result,
     }),
     onProgress: options.onProgress,
   }

@@ -10,7 +10,9 @@ export function granted(host: Host, decide: (call: ToolCall) => Verdict): Host {
   let verdicts: ReadonlyMap<string, Verdict> = new Map()
   return {
     async next(outcomes) {
-      const reply = await host.next(outcomes)
+      // A refusal stands whatever the far side hands in for it.
+      const refused = [...verdicts.values()].flatMap((verdict) => (verdict.kind === 'refused' ? verdict.outcome : []))
+      const reply = await host.next([...outcomes, ...refused])
       const decided = reply.calls.map((call) => [call, decide(call)] as const)
       verdicts = new Map(decided.map(([call, verdict]) => [call.id, verdict]))
       return { ...reply, calls: decided.map(([call, verdict]) => (verdict.kind === 'run' ? verdict.call : { ...call, local: false })) }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { CadreError } from '../../core/errors.ts'
 import { createProgressLine } from '../../sweep/progress.ts'
-import { exitCodeOfSweep, renderReport } from '../../sweep/sweep.ts'
+import { exitCodeOf } from '../../sweep/sweep.ts'
+import { renderReport } from '../../sweep/terminal-report.ts'
 import type { CliContext } from '../context.ts'
 import { diagnosticsTo } from '../diagnostics.ts'
 import { parseCount, readSchema } from './run.ts'
@@ -61,6 +62,6 @@ export function register(program: Command, context: CliContext): void {
         const colour = context.stdout.isTTY === true && !context.env['NO_COLOR']
         context.stdout.write(renderReport(summary, { width: context.stdout.columns ?? 80, colour, maxRows: flags.rows }))
       }
-      context.setExitCode(exitCodeOfSweep(summary))
+      context.setExitCode(exitCodeOf(summary))
     })
 }
