@@ -1,0 +1,81 @@
+import type { Usage } from '../core/contract.ts'
+import { messageOf } from '../core/errors.ts'
+import { isObject } from '../core/json.ts'
+import { redact } from './redact.ts'
+import { retryAfter } from './retry-after.ts'
+import { type FailureKind, TryFailure } from './try-failure.ts'
+
+const MAX_MESSAGE_CHARS = 1_000
+
+/** How deep a chain of causes is searched: they can be circular. */
+const MAX_CAUSES = 8
+
+/**
+ * What a thrown value or a stream's error part means. `begun`: the provider had begun to answer, so whatever went wrong is a broken stream.
+ * The errors of the provider packages are read by their properties: importing their classes would load them before they are needed.
+ */
+export function classify(error: unknown, begun: boolean, usage: Usage, secrets: readonly string[]): TryFailure {
+  if (error instanceof TryFailure) return error
+  const status = statusOf(error)
+  const kind = kindOf(error, status, begun)
+  const facts = { kind, status, usage, retryAfterMs: retryAfter(headersOf(error), Date.now()) }
+  return new TryFailure(redact(textOf(error), secrets).slice(0, MAX_MESSAGE_CHARS), facts)
+}
+
+function kindOf(error: unknown, status: number | null, begun: boolean): FailureKind {
+  if (status === 429) return 'rate'
+  if (status === 408 || (status !== null && status >= 500)) return 'server'
+  if (status !== null && status >= 400) return 'refused'
+  if (begun || status !== null) return 'stream'
+  return isNetworkError(error) ? 'network' : 'refused'
+}
+
+const property = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && name in value ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+
+function statusOf(error: unknown): number | null {
+  const status = property(error, 'statusCode')
+  return typeof status === 'number' ? status : null
+}
+
+function headersOf(error: unknown): Readonly<Record<string, string>> {
+  const headers = property(error, 'responseHeaders')
+  if (typeof headers !== 'object' || headers === null) return {}
+  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value]] : [])))
+}
+
+/** fetch failed, or a socket did: said by a system error code somewhere among the causes. */
+function isNetworkError(error: unknown): boolean {
+  let current = error
+  for (let depth = 0; depth < MAX_CAUSES && typeof current === 'object' && current !== null; depth += 1) {
+    const code = property(current, 'code')
+    if (typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(code)) return true
+    if (property(current, 'isRetryable') === true) return true
+    current = property(current, 'cause')
+  }
+  return false
+}
+
+/** The provider's own words: the message of its error, else the beginning of the body, else the innermost cause. */
+function textOf(error: unknown): string {
+  const message = typeof property(error, 'message') === 'string' ? String(property(error, 'message')).trim() : messageOf(error)
+  const body = property(error, 'responseBody')
+  if (statusOf(error) !== null && typeof body === 'string') return bodyMessage(body) ?? (message || body.trim().slice(0, 200) || 'no message')
+  const cause = property(error, 'cause')
+  const inner = cause === undefined ? '' : messageOf(cause)
+  return inner && !message.includes(inner) ? `${message}: ${inner}` : message || 'no message'
+}
+
+/** Both wires put it at `error.message`; some servers answer `{"error": "<text>"}` or `{"message": …}`. */
+function bodyMessage(body: string): string | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return null
+  }
+  if (!isObject(parsed)) return null
+  const { error } = parsed
+  const found = isObject(error) ? error['message'] : (error ?? parsed['message'])
+  return typeof found === 'string' && found.trim() !== '' ? found.trim() : null
+}

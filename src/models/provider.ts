@@ -1,0 +1,107 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { Delta, Model, ModelContext, ModelRequest, Reply } from '../core/contract.ts'
+import { classify } from './classify.ts'
+import { effortOptions } from './effort.ts'
+import type { LanguageModelMaker } from './language-model.ts'
+import { promptOf } from './prompt.ts'
+import type { ProviderSettings } from './provider-settings.ts'
+import { ReplyReader } from './read-reply.ts'
+import { sealParts } from './reply-parts.ts'
+import { TryFailure } from './try-failure.ts'
+import { PlainReply, watchedFetch } from './watched-fetch.ts'
+
+export type ProviderModel = {
+  /** `<provider>/<model>`. */
+  readonly id: string
+  readonly type: ProviderSettings['type']
+  readonly load: () => Promise<LanguageModelMaker>
+  readonly silenceMs: number
+  /** Taken out of every message (JRN-08). */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * What a reply may take on Anthropic's wire when the model is not one of Anthropic's own, whose limits the package knows: it would ask for
+ * 4,096 tokens, and cut every longer file an agent writes.
+ */
+const FOREIGN_OUTPUT_TOKENS = 32_000
+
+/**
+ * A provider's model, one try per call: governed.ts repeats. Rejects with a TryFailure that carries what the try used, also when the
+ * signal stopped it. A try that is silent for `silenceMs` is given up (MOD-05); it ends at once, whatever the package does.
+ */
+export function providerModel({ id, type, load, silenceMs, secrets }: ProviderModel): Model {
+  const modelId = id.slice(id.indexOf('/') + 1)
+  const provider = id.slice(0, id.indexOf('/'))
+  const maxOutputTokens = type === 'anthropic' && !modelId.includes('claude-') ? { maxOutputTokens: FOREIGN_OUTPUT_TOKENS } : {}
+
+  async function run(request: ModelRequest, reader: ReplyReader, signal: AbortSignal, onBytes: (ok: boolean) => void): Promise<void> {
+    const make = await load()
+    const options: LanguageModelV4CallOptions = {
+      ...promptOf(request, { model: id, cacheMarks: type === 'anthropic' }), ...effortOptions(request.effort, type), ...maxOutputTokens, abortSignal: signal,
+    }
+    try {
+      const { stream } = await make(modelId, watchedFetch(onBytes)).doStream(options)
+      // Read by hand: a `for await` that ends early cancels the stream, and waits for pipes inside the package that never answer.
+      const pieces = stream.getReader()
+      for (let next = await pieces.read(); !next.done; next = await pieces.read()) reader.push(next.value)
+    } catch (error) {
+      if (!(error instanceof PlainReply)) throw error
+      const { response } = error
+      const whole = await make(modelId, () => Promise.resolve(response)).doGenerate(options)
+      reader.push({ type: 'response-metadata', ...whole.response })
+      for (const part of whole.content) reader.push(part)
+      reader.push({ type: 'finish', finishReason: whole.finishReason, usage: whole.usage })
+    }
+  }
+
+  return {
+    id,
+    async generate(request: ModelRequest, { signal, onDelta }: ModelContext): Promise<Reply> {
+      const ended = new AbortController()
+      const taken = request.messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map((call) => call.id) : []))
+      const reader = new ReplyReader(taken, request.turn, (delta: Delta) => { if (!ended.signal.aborted) onDelta(delta) })
+      let begun = false
+      const abort = (): void => ended.abort(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
+      const silence = setTimeout(() => {
+        ended.abort(new TryFailure(`no word for ${silenceMs / 1_000} s`, { kind: 'silence', usage: reader.usage }))
+      }, silenceMs)
+      const stopped = new Promise<never>((_, reject) => {
+        ended.signal.addEventListener('abort', () => reject(ended.signal.reason as Error), { once: true })
+      })
+      try {
+        await Promise.race([stopped, run(request, reader, ended.signal, (ok) => {
+          begun ||= ok
+          silence.refresh()
+        })])
+        return replyOf(reader)
+      } catch (error) {
+        if (signal.aborted) throw new TryFailure('the call was stopped', { kind: 'stopped', usage: reader.usage })
+        throw classify(error, begun, reader.usage, secrets)
+      } finally {
+        clearTimeout(silence)
+        signal.removeEventListener('abort', abort)
+        // Frees the line when the stream was not read to its end; the promise above is nobody's any more.
+        stopped.catch(() => {})
+        ended.abort(new Error('The call has ended.'))
+      }
+    },
+  }
+
+  function replyOf(reader: ReplyReader): Reply {
+    const { text, calls, usage, finish, parts } = reader
+    if (finish === null || finish === 'interrupted') throw new TryFailure('the reply broke off', { kind: 'stream', usage })
+    if (finish === 'error') throw new TryFailure('the reply ended with an error', { kind: 'stream', usage })
+    if (text.trim() === '' && calls.length === 0) throw new TryFailure(`a reply with neither text nor tool calls (${finish})`, { kind: 'empty', usage })
+    const opaque = sealParts(id, parts)
+    return {
+      text,
+      calls,
+      usage,
+      model: `${provider}/${reader.model ?? modelId}`,
+      ...(opaque === undefined ? {} : { opaque }),
+      ...(finish === 'length' ? { notes: ['The last reply was cut at the output limit of the model.'] } : {}),
+    }
+  }
+}
