@@ -9,7 +9,7 @@ type ProviderSetting = {
   readonly models?: readonly string[]
 }
 
-/** Every setting that takes effect, resolved over all layers (SET-01; defaults in SPEC section 21). Times in seconds unless named otherwise. */
+/** Every setting that takes effect, resolved over all layers (SET-01; defaults in SPEC section 21). Times in seconds. */
 export type Settings = {
   /** The root run's model (MOD-04); null: none set. */
   readonly model: string | null
@@ -32,8 +32,10 @@ export type Settings = {
   }
   readonly programs: { readonly heapMb: number; readonly slice: number }
   readonly claudeAgents: boolean
+  /** Absolute folders. */
   readonly plugins: readonly string[]
+  /** As written in user and managed settings; `isTrustedRoot` compares by real path. */
   readonly trustedRoots: readonly string[]
-  /** `path` is the journal folder. */
+  /** `path` is the journal folder, absolute. */
   readonly journal: { readonly path: string; readonly sync: 'normal' | 'full'; readonly keepDays: number }
 }

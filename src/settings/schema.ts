@@ -1,0 +1,58 @@
+import { z } from 'zod'
+
+/** Bounds of numbers in settings: what a timer can hold (seconds), and the smallest heap an isolate starts with (MB). */
+const BOUNDS = { seconds: 2_000_000, smallestHeapMb: 8 }
+
+const count = (from: number) => z.int().min(from).describe(`an integer of at least ${from}`)
+const seconds = () => z.number().positive().max(BOUNDS.seconds).describe(`a number of seconds above 0, at most ${BOUNDS.seconds}`)
+const word = () => z.string().trim().min(1)
+const money = () => z.number().min(0).describe('a number of USD, at least 0')
+const model = () => word().nullable().describe('a model name or null')
+const list = (of: string) => z.array(word()).describe(`a list of ${of}`)
+
+const price = z
+  .strictObject({ input: money(), output: money(), cacheRead: money().exactOptional(), cacheWrite: money().exactOptional() })
+  .describe('a map of USD per million tokens: input, output and, if you like, cacheRead and cacheWrite')
+
+/** MOD-08. */
+const provider = z
+  .strictObject({
+    type: z.enum(['anthropic', 'openai', 'openai-compatible', 'google']).describe('anthropic, openai, openai-compatible or google'),
+    baseUrl: z.url({ protocol: /^https?$/ }).describe('an http or https URL').exactOptional(),
+    apiKeyEnv: word().describe('the name of an environment variable').exactOptional(),
+    headers: z.record(z.string(), z.string()).describe('a map of texts').exactOptional(),
+    models: list('model names').exactOptional(),
+  })
+  .describe('a map with type and, if you like, baseUrl, apiKeyEnv, headers and models')
+
+/**
+ * Every setting that takes effect. A `strictObject` below this one is a section, a record is a map whose entries stand alone; each setting's
+ * description completes "must be …".
+ */
+export const SETTINGS = z.strictObject({
+  model: model(),
+  subagentModel: model(),
+  modelAliases: z.record(z.string(), word().describe('a model name')),
+  allowedModels: list('model names'),
+  prices: z.record(z.string(), price),
+  providers: z.record(z.string(), provider),
+  models: z.strictObject({ maxTries: count(1), silence: seconds(), cacheTtl: z.enum(['5m', '1h']).describe('"5m" or "1h"') }),
+  limits: z.strictObject({
+    maxDepth: count(0),
+    maxRunning: count(1),
+    maxQueued: count(0),
+    maxTurns: count(1),
+    timeout: seconds(),
+    resultChars: count(1),
+    schemaRetries: count(0),
+  }),
+  programs: z.strictObject({ heapMb: count(BOUNDS.smallestHeapMb), slice: seconds() }),
+  claudeAgents: z.boolean().describe('true or false'),
+  plugins: list('folders'),
+  trustedRoots: list('folders'),
+  journal: z.strictObject({
+    path: word().describe('a folder'),
+    sync: z.enum(['normal', 'full']).describe('"normal" or "full"'),
+    keepDays: count(1),
+  }),
+})
