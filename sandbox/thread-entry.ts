@@ -1,0 +1,46 @@
+import type { MessagePort } from 'node:worker_threads'
+
+import type { Brief, ToolOutcome } from '../src/core/contract.ts'
+import { messageOf } from '../src/core/errors.ts'
+import { runLoop } from '../src/core/loop.ts'
+import type { CallsTask, RunAnswer, RunTask, StopFlag, ThreadHost } from '../src/core/thread.ts'
+import type { LocalTools, ReadFunctions } from './local-tools.ts'
+import { localTools } from './local-tools.ts'
+import { remoteHost } from './remote-host.ts'
+
+/** What a thread's entry file exports: the pool calls these by name. */
+export type ThreadEntry = {
+  /** Runs one agent's loop. Its answer is plain data, also when the loop throws. */
+  run(task: RunTask<MessagePort>): Promise<RunAnswer>
+  /** Runs read calls of an agent whose loop is on the main thread. */
+  calls(task: CallsTask): Promise<readonly ToolOutcome[]>
+  /** Does nothing: whoever awaits it knows that the thread has started. */
+  ready(): void
+}
+
+/**
+ * The far side of `src/threads`, over the read tools there are and a way to reach the main side. Neither answer is given before the agent's last
+ * read has ended: whatever runs in this thread afterwards belongs to the next agent (SHL-08).
+ */
+export function threadEntry(functions: ReadFunctions, connect: (port: MessagePort) => ThreadHost): ThreadEntry {
+  return {
+    async run({ brief, port, stop }) {
+      const tools = localTools(functions, contextOf(brief, stop))
+      try {
+        return { ok: true, report: await runLoop(brief, remoteHost(connect(port)), tools.run) }
+      } catch (error) {
+        return { ok: false, error: messageOf(error) }
+      } finally {
+        await tools.idle()
+        port.close()
+      }
+    },
+    async calls({ brief, calls, stop }) {
+      const tools: LocalTools = localTools(functions, contextOf(brief, stop))
+      return await Promise.all(calls.map(tools.run))
+    },
+    ready() {},
+  }
+}
+
+const contextOf = ({ root, paths, form }: Brief, stop: StopFlag) => ({ root, paths, form, stopped: () => Atomics.load(stop, 0) !== 0 })

@@ -1,0 +1,63 @@
+import type { StopFlag } from '../core/thread.ts'
+
+/** From the request to stop until the thread is ended, in ms (SHL-08). */
+const STOP_GRACE_MS = 2_000
+
+/** How one job comes to its end before it is done. The first reason wins. */
+export type Ending = {
+  /** What the thread's tools look at. */
+  readonly flag: StopFlag
+  /** Aborts when the thread is to be ended now. */
+  readonly kill: AbortSignal
+  /** Why the job was stopped; null while nobody did. */
+  stopped(): { readonly reason: unknown } | null
+  /** From now on the job has a thread, and with it time to stop by itself. */
+  begin(): void
+  /** Asks the thread to stop; ends it when it has not within the grace time. */
+  stop(reason: unknown): void
+  /** Ends the thread at once. */
+  end(reason: unknown): void
+  /** `work`, or a rejection as soon as the job is stopped. */
+  race<Value>(work: Promise<Value>): Promise<Value>
+  /** Lets go of the signal and the clock. */
+  release(): void
+}
+
+/** The ending of a job that `signal` stops. */
+export function endingOf(signal: AbortSignal): Ending {
+  const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const kill = new AbortController()
+  const told = Promise.withResolvers<never>()
+  told.promise.catch(() => {}) // it is only ever raced: a stop while nothing is pending is no fault
+  let cause: { readonly reason: unknown } | null = null
+  let begun = false
+  let clock: NodeJS.Timeout | undefined
+
+  const stop = (reason: unknown, graceMs: number) => {
+    if (cause === null) {
+      cause = { reason }
+      Atomics.store(flag, 0, 1)
+      told.reject(new Error('the run was stopped'))
+    }
+    if (graceMs === 0 || !begun) kill.abort()
+    else clock ??= setTimeout(() => kill.abort(), graceMs)
+  }
+  const onAbort = () => stop(signal.reason, STOP_GRACE_MS)
+  signal.addEventListener('abort', onAbort, { once: true })
+
+  return {
+    flag,
+    kill: kill.signal,
+    stopped: () => cause,
+    begin() {
+      begun = true
+    },
+    stop: (reason) => stop(reason, STOP_GRACE_MS),
+    end: (reason) => stop(reason, 0),
+    race: (work) => Promise.race([work, told.promise]),
+    release() {
+      clearTimeout(clock)
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
+}

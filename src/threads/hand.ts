@@ -1,0 +1,54 @@
+import type { Brief, Reply, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
+
+/** What one agent's thread holds at this moment, kept on the main side: the turn, and the calls of the last reply that have no outcome yet. */
+export type Hand = {
+  /** Notes a reply that goes to the thread. */
+  deal(reply: Reply): void
+  /** The calls the thread asks the main side to run, as the main side knows them; null if one is not in hand or is the thread's own to run. */
+  pick(ids: readonly string[]): readonly ToolCall[] | null
+  /** Notes outcomes the main side gave. */
+  note(outcomes: readonly ToolOutcome[]): void
+  /** The outcomes of the last reply's calls, in the order of the calls (TOO-12); null if `own` is not exactly what the thread has to answer. */
+  settle(own: readonly ToolOutcome[]): readonly ToolOutcome[] | null
+  /** Whether the last reply allows the loop to end with this report. */
+  ends(report: Report): boolean
+  /** `agent <id> (<type>), turn <n>, calls in hand: <name> (<id>), …`: what an unexpected end names (KIN-13). */
+  describe(): string
+}
+
+export function emptyHand({ agent, type }: Brief): Hand {
+  let turn = 0
+  let calls: readonly ToolCall[] = []
+  const asked = new Set<string>()
+  const given = new Map<string, ToolOutcome>()
+
+  return {
+    deal(reply) {
+      turn += 1
+      calls = reply.calls
+      asked.clear()
+      given.clear()
+    },
+    pick(ids) {
+      const picked = ids.map((id) => calls.find((call) => call.id === id && !call.local && !asked.has(id)))
+      if (new Set(ids).size < ids.length || picked.includes(undefined)) return null
+      for (const id of ids) asked.add(id)
+      return picked.filter((call) => call !== undefined)
+    },
+    note(outcomes) {
+      for (const outcome of outcomes) given.set(outcome.callId, outcome)
+    },
+    settle(own) {
+      const byId = new Map(own.map((outcome) => [outcome.callId, outcome]))
+      const outcomes = calls.map(({ id }) => given.get(id) ?? byId.get(id)).filter((outcome) => outcome !== undefined)
+      const handedIn = own.filter(({ callId }) => calls.some(({ id }) => id === callId))
+      if (outcomes.length < calls.length || handedIn.length < own.length) return null
+      return outcomes
+    },
+    ends: (report) => calls.length === 0 && report.turns === turn,
+    describe() {
+      const open = calls.filter(({ id }) => !given.has(id)).map(({ id, name }) => `${name} (${id})`)
+      return `agent ${agent} (${type}), ${turn === 0 ? 'before its first turn' : `turn ${turn}`}, calls in hand: ${open.join(', ') || 'none'}`
+    },
+  }
+}

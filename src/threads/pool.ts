@@ -1,0 +1,167 @@
+import { availableParallelism } from 'node:os'
+import type { MessagePort, Worker } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+
+/** Work for one thread. */
+export type PoolTask = {
+  /** The function of the entry file to call. */
+  readonly name: string
+  /** Goes before everything that waits. */
+  readonly urgent?: boolean
+  /** Called once, right before the task gets its thread: what crosses. */
+  prepare(): { readonly task: unknown; readonly transfer: readonly MessagePort[] }
+  /** Its abort ends the task at once, and the thread it runs in. */
+  readonly kill: AbortSignal
+}
+
+export type PoolOptions = { readonly entry: URL; readonly max: number; readonly heapMb: number }
+
+export type Pool = {
+  /** Resolves with what the far function gave. Rejects with what ended the thread, or the reason of `kill`. */
+  run(task: PoolTask): Promise<unknown>
+  warm(count: number): void
+  stats(): { readonly threads: number; readonly busy: number }
+  /** Ends all threads. Tasks under way reject. */
+  close(): Promise<void>
+}
+
+/**
+ * A thread costs 10 to 25 ms of CPU to start, a task in a warm one often less. So threads start a few at a time, and beyond one per core only
+ * when no task has ended for `quietMs` (agents that wait for their models), or the first in line has waited for `patienceMs`.
+ */
+const GROWTH = { cores: Math.max(2, availableParallelism()), quietMs: 10, patienceMs: 100 }
+
+/** How long an idle thread is kept, in ms. */
+const IDLE_MS = 10_000
+
+/** In MB. The heap limit holds ordinary growth back; any limit at all also makes a thread about 2 MB smaller. */
+const SMALL = { maxYoungGenerationSizeMb: 4, codeRangeSizeMb: 16, stackSizeMb: 4 }
+
+/** Piscina derives its type from the wrong overload of `postMessage`; what it takes is a list. */
+type TransferList = NonNullable<Parameters<Piscina['run']>[1]>['transferList'] & readonly MessagePort[]
+
+type Waiting = { readonly task: PoolTask; readonly since: number; start(): void }
+
+/**
+ * Warm threads, one task in each, in order of arrival. Piscina keeps the threads; the line in front of it is kept here, because Piscina starts
+ * a thread for every waiting task at once, and forgets what waits when the last thread crashes.
+ */
+export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
+  const piscina = new Piscina({
+    filename: entry.href,
+    name: 'ready',
+    minThreads: 0,
+    maxThreads: max,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: IDLE_MS,
+    env: {},
+    argv: [],
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, ...SMALL },
+    recordTiming: false,
+  })
+  const line: Waiting[] = []
+  const started = new WeakSet<Worker>()
+  const inHands = new Map<Promise<unknown>, (error: unknown) => void>()
+  let wanted = 0
+  let lastEnd = performance.now()
+  let look: NodeJS.Timeout | undefined
+
+  piscina.on('workerCreate', ({ id }: { id: number }) => {
+    const thread = piscina.threads.find(({ threadId }) => threadId === id)
+    if (thread) started.add(thread)
+    pump()
+  })
+  piscina.on('error', (error: unknown) => {
+    wanted = 0
+    failStranded(error)
+    pump()
+  })
+
+  const counts = () => {
+    const { threads } = piscina
+    const ready = threads.filter((thread) => started.has(thread)).length
+    return { threads: threads.length, ready, starting: threads.length - ready, idle: ready - inHands.size }
+  }
+
+  /** Hands one task to Piscina, which runs it in an idle thread or else starts one. */
+  async function hand({ name, kill, prepare }: PoolTask): Promise<unknown> {
+    const { task, transfer } = prepare()
+    const stranded = Promise.withResolvers<never>()
+    const running = piscina.run(task, { name, signal: kill, transferList: transfer as TransferList })
+    inHands.set(running, stranded.reject)
+    try {
+      return await Promise.race([running, stranded.promise])
+    } finally {
+      inHands.delete(running)
+      lastEnd = performance.now()
+      if (piscina.threads.length === 0) failStranded(new Error('no thread could be started'))
+      queueMicrotask(pump)
+    }
+  }
+
+  /** With no thread left, what Piscina holds would wait for ever. */
+  function failStranded(error: unknown): void {
+    if (piscina.threads.length > 0) return
+    for (const reject of inHands.values()) reject(error)
+  }
+
+  function pump(): void {
+    for (let next = line[0]; next; next = line[0]) {
+      const { idle, ...now } = counts()
+      if (idle <= 0 && !mayGrow(now, next)) break
+      line.shift()
+      next.start()
+    }
+    while (piscina.threads.length < wanted && counts().starting < GROWTH.cores) void hand(NOTHING).catch(() => { wanted = 0 })
+    if (piscina.threads.length >= wanted) wanted = 0
+    clearTimeout(look)
+    if (line.length > 0) look = setTimeout(pump, GROWTH.quietMs)
+  }
+
+  function mayGrow({ threads, ready, starting }: { threads: number; ready: number; starting: number }, first: Waiting): boolean {
+    if (threads >= max || starting >= GROWTH.cores) return false
+    if (ready + starting > inHands.size) return false // a thread on its way has no task yet: its start will be told
+    const now = performance.now()
+    return threads < GROWTH.cores || now - lastEnd >= GROWTH.quietMs || now - first.since >= GROWTH.patienceMs
+  }
+
+  return {
+    run(task) {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      const leave = () => {
+        line.splice(line.indexOf(waiting), 1)
+        reject(task.kill.reason)
+      }
+      const waiting: Waiting = {
+        task,
+        since: performance.now(),
+        start() {
+          task.kill.removeEventListener('abort', leave)
+          resolve(hand(task))
+        },
+      }
+      if (task.kill.aborted) return Promise.reject(task.kill.reason)
+      task.kill.addEventListener('abort', leave, { once: true })
+      if (task.urgent === true) line.unshift(waiting)
+      else line.push(waiting)
+      pump()
+      return promise
+    },
+    warm(count) {
+      wanted = Math.min(max, count)
+      pump()
+    },
+    stats() {
+      return { threads: piscina.threads.length, busy: Math.min(inHands.size, piscina.threads.length) }
+    },
+    async close() {
+      wanted = 0
+      clearTimeout(look)
+      await piscina.destroy()
+    },
+  }
+}
+
+/** What a thread is started with when no task is there for it yet. */
+const NOTHING: PoolTask = { name: 'ready', prepare: () => ({ task: null, transfer: [] }), kill: new AbortController().signal }

@@ -1,0 +1,136 @@
+import { MessageChannel } from 'node:worker_threads'
+
+import type { Brief, Host, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
+import { CadreError } from '../core/errors.ts'
+import type { CallsTask, RunTask } from '../core/thread.ts'
+import { threadCap } from './cap.ts'
+import { crashed, fateOf } from './crash.ts'
+import type { Ending } from './ending.ts'
+import { endingOf } from './ending.ts'
+import { emptyHand } from './hand.ts'
+import { outcomesFrom, runAnswerFrom } from './plain.ts'
+import { createPool } from './pool.ts'
+import type { Wire } from './wire.ts'
+import { openWire } from './wire.ts'
+
+/** One agent's run: who it is, what it may ask for, and what stops it. */
+export type Job = { readonly brief: Brief; readonly host: Host; readonly signal: AbortSignal }
+
+/** Where agents run. Brief, replies and outcomes are plain data with ids, so a runner may as well be on another machine. */
+export type Runner = {
+  /**
+   * Runs `runLoop` for one agent in a pooled warm thread of its own and resolves with the loop's report. Rejects with the very error the host
+   * rejected with; with `CRASHED`, naming agent, turn and calls in hand, when the thread threw, ran out of heap or exited (KIN-13); with `GUARD`,
+   * naming what was refused (SHL-07); or with the signal's reason. Settles within about 2 s of an abort: the thread is first asked to stop, then
+   * ended (SHL-08).
+   */
+  run(job: Job): Promise<Report>
+  /**
+   * Runs read calls in a thread for an agent whose loop is on the main thread. Outcomes keep the order of the calls (TOO-12). Never rejects for a
+   * tool's own failure; else as `run`.
+   */
+  calls(job: { readonly brief: Brief; readonly calls: readonly ToolCall[]; readonly signal: AbortSignal }): Promise<readonly ToolOutcome[]>
+  /** Starts threads ahead of need; returns at once. */
+  warm(count: number): void
+  /** Threads that may live at once; more runs than that wait in line. */
+  readonly cap: number
+  stats(): { readonly threads: number; readonly busy: number }
+  /** Ends every thread; what still runs or waits rejects with `STOPPED`. */
+  close(): Promise<void>
+}
+
+/** How much one thread's heap may hold, in MB. It is a limit, not a size: an idle thread takes about 6 MB in all. */
+const HEAP_MB = 128
+
+const BUILT = import.meta.url.endsWith('.js') ? 'js' : 'ts'
+
+/** `max` can only lower the cap; `entry` is the file each thread starts with. */
+export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/worker.${BUILT}`, import.meta.url), heapMb = HEAP_MB }: {
+  readonly max?: number
+  readonly entry?: URL
+  readonly heapMb?: number
+} = {}): Runner {
+  const cap = Math.max(1, Math.min(max, threadCap()))
+  const pool = createPool({ entry, max: cap, heapMb })
+  const active = new Set<Ending>()
+  let closed = false
+
+  /** Runs `work` with an ending of its own; every way to fail comes out as the one error `Runner` promises. */
+  async function ended<Value>(signal: AbortSignal, who: () => string, work: (ending: Ending) => Promise<Value>): Promise<Value> {
+    if (closed) throw threadsClosed()
+    signal.throwIfAborted()
+    const ending = endingOf(signal)
+    active.add(ending)
+    try {
+      const value = await work(ending)
+      const stop = ending.stopped()
+      if (stop) throw stop.reason
+      return value
+    } catch (error) {
+      const stop = ending.stopped()
+      if (stop) throw stop.reason
+      throw error instanceof CadreError ? error : crashed(who(), fateOf(error, heapMb), error)
+    } finally {
+      active.delete(ending)
+      ending.release()
+    }
+  }
+
+  return {
+    run({ brief, host, signal }) {
+      const hand = emptyHand(brief)
+      return ended(signal, hand.describe, async (ending) => {
+        let wire: Wire | undefined
+        try {
+          const answer = runAnswerFrom(await pool.run({
+            name: 'run',
+            kill: ending.kill,
+            prepare() {
+              ending.begin()
+              const { port1, port2 } = new MessageChannel()
+              wire = openWire(port1, host, hand, ending, (what) => ending.end(refused(hand.describe(), what)))
+              return { task: { brief, port: port2, stop: ending.flag } satisfies RunTask<typeof port2>, transfer: [port2] }
+            },
+          }))
+          if (answer?.ok === false) throw crashed(hand.describe(), `its loop threw: ${answer.error}`)
+          if (answer === null || !hand.ends(answer.report)) throw refused(hand.describe(), 'an answer that is no report')
+          return answer.report
+        } finally {
+          wire?.close()
+        }
+      })
+    },
+    async calls({ brief, calls, signal }) {
+      if (calls.length === 0) return []
+      const who = () => `agent ${brief.agent} (${brief.type}), calls in hand: ${calls.map(({ id, name }) => `${name} (${id})`).join(', ')}`
+      return await ended(signal, who, async (ending) => {
+        const outcomes = outcomesFrom(await pool.run({
+          name: 'calls',
+          urgent: true,
+          kill: ending.kill,
+          prepare() {
+            ending.begin()
+            return { task: { brief, calls, stop: ending.flag } satisfies CallsTask, transfer: [] }
+          },
+        }))
+        if (outcomes?.length !== calls.length || !outcomes.every(({ callId }, i) => callId === calls[i]?.id)) {
+          throw refused(who(), 'an answer that is no list of outcomes')
+        }
+        return outcomes
+      })
+    },
+    warm: pool.warm,
+    cap,
+    stats: pool.stats,
+    async close() {
+      closed = true
+      for (const ending of active) ending.end(threadsClosed())
+      await pool.close()
+    },
+  }
+}
+
+const threadsClosed = () => new CadreError('STOPPED', 'The threads are closed; create an orchestrator anew to run agents.')
+
+const refused = (who: string, what: string) =>
+  new CadreError('GUARD', `The thread of ${who}: it asked for what no thread may (${what}) and was ended. Nothing of it was done.`)
