@@ -15,7 +15,8 @@ const MODE = { folder: 0o700, file: 0o600 }
 /**
  * Rewrites a JSON file in one step that other processes see whole or not at all; edits of several processes follow one another. `edit`
  * gets the content (empty for a missing file) and returns the new one, or null to leave the file alone. Keeps the file's mode, and its
- * place when it is a symbolic link. Rejects with CadreError SETTINGS, the file untouched, when it is not one JSON object or cannot be written.
+ * place when it is a symbolic link. Rejects with CadreError SETTINGS, the file untouched, when it is not one JSON object or cannot be
+ * written.
  */
 export async function editJsonFile(file: string, edit: (content: JsonObject) => JsonObject | null): Promise<void> {
   try {
@@ -30,7 +31,8 @@ export async function editJsonFile(file: string, edit: (content: JsonObject) => 
       unlock()
     }
   } catch (error) {
-    throw error instanceof CadreError ? error : new CadreError('SETTINGS', `${file} cannot be changed: ${messageOf(error)}`, { cause: error })
+    if (error instanceof CadreError) throw error
+    throw new CadreError('SETTINGS', `${file} cannot be changed: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -39,7 +41,7 @@ function read(file: string): { readonly content: JsonObject; readonly mode: numb
   if (!facts) return { content: {}, mode: MODE.file }
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   const content: unknown = text.trim() === '' ? {} : parse(text)
-  if (!isObject(content)) throw new CadreError('SETTINGS', `${file} is not one JSON object, so it was left as it is. Mend it, then try again.`)
+  if (!isObject(content)) throw new CadreError('SETTINGS', `${file} is not one JSON object and was left as it is. Mend it, then try again.`)
   return { content, mode: facts.mode & 0o777 }
 }
 

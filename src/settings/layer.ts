@@ -17,7 +17,7 @@ export const nameOf = (path: readonly string[]): string => path.join('.')
 
 export type Checked = { readonly entries: readonly Entry[]; readonly diagnostics: readonly Diagnostic[] }
 
-/** What is usable of a layer, and a diagnostic for each thing that is not (SET-02): an unknown key, a wrong value, a key of a later version. */
+/** What is usable of a layer, and a diagnostic for each thing that is not: an unknown key, a wrong value, a key of later (SET-02). */
 export function checkLayer(layer: Layer): Checked {
   const entries: Entry[] = []
   const diagnostics: Diagnostic[] = []

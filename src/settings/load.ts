@@ -107,7 +107,8 @@ function checkCode(code: unknown): Checked {
   if (!isObject(code)) return { entries: [], diagnostics: [report('settings must be a map', 'ignored')] }
   const checked = checkLayer({ name: IN_CODE, value: code, lineOf: () => 1 })
   if (!('trustedRoots' in code)) return checked
-  return { ...checked, diagnostics: [...checked.diagnostics, report('"trustedRoots" counts only in user and managed settings', 'use the option "trusted"')] }
+  const misplaced = report('"trustedRoots" counts only in user and managed settings', 'use the option "trusted"')
+  return { ...checked, diagnostics: [...checked.diagnostics, misplaced] }
 }
 
 /** Folders in settings are meant from where they are written. */

@@ -26,8 +26,8 @@ const provider = z
   .describe('a map with type and, if you like, baseUrl, apiKeyEnv, headers and models')
 
 /**
- * Every setting that takes effect. A `strictObject` below this one is a section, a record is a map whose entries stand alone; each setting's
- * description completes "must be …".
+ * Every setting that takes effect. A `strictObject` below this one is a section, a record is a map whose entries stand alone; the
+ * description of each setting completes "must be …".
  */
 export const SETTINGS = z.strictObject({
   model: model(),
