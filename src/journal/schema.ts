@@ -1,0 +1,130 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { CadreError } from '../core/errors.ts'
+import { isBusy, journalFault } from './fault.ts'
+
+/** What `PRAGMA user_version` of a journal says. Counts up with every change of the tables below. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * How long SQLite may block this thread for a lock. Short, because the thread serves every agent: whoever writes waits longer without
+ * blocking, by trying again.
+ */
+const LOCK_WAIT_MS = 10
+/** How long opening may block: nothing else runs yet. */
+const OPEN_WAIT_MS = 10_000
+const OPEN_RETRY_MS = 10
+/** Pages of the write-ahead log before they are moved into the file: 16 MB, so that pages written again and again are moved once. */
+const CHECKPOINT_PAGES = 4_000
+/** A log that grew beyond this (bytes) while a reader held it is cut back. */
+const LOG_BYTES = 64 * 1024 * 1024
+
+/** The events that begin or end a session or an agent. Written as ORs: SQLite proves a partial index usable only term by term. */
+const LIFE_TYPES = ['session.started', 'session.ended', 'delegation.queued', 'delegation.started', 'delegation.ended']
+export const LIFE = LIFE_TYPES.map((type) => `type = '${type}'`).join(' OR ')
+
+/**
+ * Every index grows at its end, as the table does (all but `event_agent` and `event_key`, which hold a few rows per agent): a group of
+ * events then writes few pages, whatever the number of agents. An index by agent over all events would cost two thirds of the speed.
+ * The generated columns live in the indexes only; they take what the data says, so that no odd figure can fail a group.
+ */
+const TABLES = `
+  CREATE TABLE event (
+    seq INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    root TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    parent TEXT,
+    depth INTEGER NOT NULL,
+    type TEXT NOT NULL CHECK (type <> 'delta'),
+    key TEXT,
+    data TEXT NOT NULL,
+    input ANY AS (data ->> '$.reply.usage.input') VIRTUAL,
+    output ANY AS (data ->> '$.reply.usage.output') VIRTUAL,
+    cacheRead ANY AS (data ->> '$.reply.usage.cacheRead') VIRTUAL,
+    cacheWrite ANY AS (data ->> '$.reply.usage.cacheWrite') VIRTUAL,
+    calls ANY AS (json_array_length(data, '$.reply.calls')) VIRTUAL,
+    costUsd ANY AS (data ->> '$.result.costUsd') VIRTUAL
+  ) STRICT;
+  CREATE INDEX event_session ON event (session, seq, type, agent);
+  CREATE INDEX event_life ON event (session, seq, type, agent, costUsd) WHERE ${LIFE};
+  CREATE INDEX event_agent ON event (agent, session) WHERE ${LIFE};
+  CREATE INDEX event_turn ON event (session, seq, agent, input, output, cacheRead, cacheWrite, calls) WHERE type = 'turn.ended';
+  CREATE INDEX event_key ON event (key, seq) WHERE type = 'delegation.ended' AND key IS NOT NULL;
+
+  CREATE TABLE pruning (session TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only: an event is never changed'); END;
+  CREATE TRIGGER event_is_only_pruned BEFORE DELETE ON event WHEN NOT EXISTS (SELECT 1 FROM pruning WHERE session = OLD.session)
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only: an event is deleted only with its whole session'); END;
+
+  CREATE TABLE lease (session TEXT PRIMARY KEY, pid INTEGER NOT NULL, beat INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+/**
+ * Opens a journal file, making folder (0700), file (0600) and tables where they are missing. Throws a CadreError JOURNAL that names the file
+ * and a remedy: not a database, written by a newer Cadre, on a disk without shared memory, not allowed.
+ */
+export function openDatabase(file: string, sync: 'normal' | 'full'): DatabaseSync {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // Before SQLite sees it: its log and shared memory take over the file's mode.
+    closeSync(openSync(file, 'a', 0o600))
+    chmodSync(file, 0o600)
+  } catch (error) {
+    throw journalFault(file, 'opened', error)
+  }
+  const deadline = Date.now() + OPEN_WAIT_MS
+  for (;;) {
+    try {
+      return tryOpen(file, sync)
+    } catch (error) {
+      // Switching a new file to WAL is refused at once, without waiting, while another process does the same.
+      if (!isBusy(error) || Date.now() > deadline) throw journalFault(file, 'opened', error)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_RETRY_MS)
+    }
+  }
+}
+
+function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: LOCK_WAIT_MS })
+  try {
+    refuseNewer(file, versionOf(db))
+    const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
+    if (mode !== 'wal') {
+      throw new CadreError('JOURNAL', `The journal ${file} is on a disk that cannot share it between processes. Set CADRE_JOURNAL to a folder on a local disk.`)
+    }
+    db.exec(`PRAGMA synchronous = ${sync === 'full' ? 'FULL; PRAGMA fullfsync = 1' : 'NORMAL'}`)
+    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA temp_store = MEMORY`)
+    if (versionOf(db) === 0) createTables(db)
+    refuseNewer(file, versionOf(db))
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** In a transaction of its own that looks again: of several processes opening a new file at once, one makes the tables. */
+function createTables(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    if (versionOf(db) === 0) db.exec(`${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+const versionOf = (db: DatabaseSync): number => Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+
+function refuseNewer(file: string, version: number): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new CadreError('JOURNAL',
+    `The journal ${file} was written by a newer Cadre (its version is ${version}, this one reads ${SCHEMA_VERSION}). ` +
+    'Update Cadre, or set CADRE_JOURNAL to another folder.')
+}

@@ -1,0 +1,141 @@
+import { statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+
+import type { CadreError } from '../core/errors.ts'
+import type { CadreEvent, NewEvent } from '../core/events.ts'
+import type { Encoded } from './encode.ts'
+import { encode } from './encode.ts'
+import { isBusy, journalClosed, journalFault, journalGone } from './fault.ts'
+import { LEASE, openLeases } from './lease.ts'
+import type { Redact } from './redact.ts'
+import { assemble } from './row.ts'
+
+/** Events one transaction takes when more are waiting: some 20 ms, in which nothing else runs on this thread. */
+const GROUP_EVENTS = 2_000
+/** How long a group waits for another process's transaction before it fails, and how often it looks. */
+const BUSY_LIMIT_MS = 30_000
+const BUSY_RETRY_MS = 5
+
+export type Writer = {
+  append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
+  close(): Promise<void>
+}
+
+type Pending = {
+  readonly events: readonly Encoded[]
+  readonly since: number
+  resolve(events: readonly CadreEvent[]): void
+  reject(error: CadreError): void
+}
+
+/**
+ * Group commit: all that is appended within one turn of the event loop, or while another process holds the file, shares one transaction. What one
+ * `append` was given is never split. The transaction itself is synchronous; nothing of it stays in memory afterwards.
+ */
+export function openWriter(db: DatabaseSync, file: string, redact: Redact): Writer {
+  const { ino, dev } = statSync(file)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const insert = db.prepare('INSERT INTO event (time, session, root, agent, parent, depth, type, key, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const leases = openLeases(db)
+  let queue: Pending[] = []
+  let scheduled = false
+  let closing: Promise<void> | undefined
+  let drained: (() => void) | undefined
+  const beats = setInterval(() => {
+    quietly(() => leases.renew())
+  }, LEASE.beatMs).unref()
+
+  function append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]> {
+    if (closing) return Promise.reject(journalClosed(file))
+    if (events.length === 0) return Promise.resolve([])
+    return new Promise((resolve, reject) => {
+      queue.push({ events: events.map((event) => encode(event, redact)), since: Date.now(), resolve, reject })
+      if (!scheduled) schedule(() => setImmediate(flush))
+    })
+  }
+
+  function schedule(start: () => void): void {
+    scheduled = true
+    start()
+  }
+
+  function flush(): void {
+    scheduled = false
+    const group = takeGroup()
+    if (group.length > 0) write(group)
+    if (queue.length === 0) drained?.()
+    else if (!scheduled) schedule(() => setImmediate(flush))
+  }
+
+  function takeGroup(): readonly Pending[] {
+    let size = 0
+    let end = 0
+    for (const { events } of queue) {
+      size += events.length
+      if (end > 0 && size > GROUP_EVENTS) break
+      end += 1
+    }
+    const group = queue.slice(0, end)
+    queue = queue.slice(end)
+    return group
+  }
+
+  function write(group: readonly Pending[]): void {
+    try {
+      const written = transact(() => group.map(({ events }) => events.map(insertOne)))
+      group.forEach(({ resolve }, at) => resolve(written[at] ?? []))
+    } catch (error) {
+      const patient = isBusy(error) ? group.filter(({ since }) => Date.now() - since < BUSY_LIMIT_MS) : []
+      const fault = journalFault(file, 'written', error)
+      for (const pending of group) if (!patient.includes(pending)) pending.reject(fault)
+      if (patient.length === 0) return
+      queue = [...patient, ...queue]
+      schedule(() => setTimeout(flush, BUSY_RETRY_MS))
+    }
+  }
+
+  function insertOne({ columns, data, json }: Encoded): CadreEvent {
+    const { time, session, root, agent, parent, depth, type, key } = columns
+    const { lastInsertRowid } = insert.run(time, session, root, agent, parent, depth, type, key, json)
+    leases.follow(columns)
+    return assemble(Number(lastInsertRowid), columns, data)
+  }
+
+  function transact<Result>(work: () => Result): Result {
+    // SQLite goes on writing into a file that has lost its name.
+    const now = statSync(file, { throwIfNoEntry: false })
+    if (now?.ino !== ino || now.dev !== dev) throw journalGone(file)
+    begin.run()
+    try {
+      const result = work()
+      commit.run()
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  return {
+    append,
+    close() {
+      closing ??= (async () => {
+        if (queue.length > 0) await new Promise<void>((resolve) => { drained = resolve })
+        clearInterval(beats)
+        quietly(() => leases.release())
+        db.close()
+      })()
+      return closing
+    },
+  }
+}
+
+/** For the upkeep of leases only: a beat missed because the file is busy or broken comes 5 s later, and a lease nobody gives back runs out. */
+function quietly(upkeep: () => void): void {
+  try {
+    upkeep()
+  } catch {
+    return
+  }
+}
