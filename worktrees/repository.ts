@@ -1,0 +1,41 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+
+/**
+ * The top level of the repository a folder lies in (SCO-02); null outside of any. Found as git finds it, from the files alone: every start of
+ * the command asks this, and a git process costs more than all the rest of it.
+ */
+export function topLevel(folder: string): string | null {
+  for (let at = realpathSync(folder); ; at = dirname(at)) {
+    if (gitDirOf(at) !== null) return at
+    if (dirname(at) === at) return null
+  }
+}
+
+/** The top level of the main checkout, also when the folder lies in one of its linked worktrees (SCO-03); null outside of a checkout. */
+export function mainCheckout(folder: string): string | null {
+  const top = topLevel(folder)
+  const gitDir = top === null ? null : gitDirOf(top)
+  if (gitDir === null) return null
+  const shared = firstLine(join(gitDir, 'commondir'))
+  if (shared === null) return top
+  const common = realpathSync(resolve(gitDir, shared))
+  return basename(common) === '.git' ? dirname(common) : null
+}
+
+/** The folder where git keeps the data of a checkout with this top level. Worktrees and submodules have a file that names it. */
+function gitDirOf(top: string): string | null {
+  const dotGit = join(top, '.git')
+  if (!existsSync(dotGit)) return null
+  const named = statSync(dotGit).isFile() ? /^gitdir: (.+)$/.exec(firstLine(dotGit) ?? '')?.[1] : '.git'
+  const gitDir = named === undefined ? null : resolve(top, named)
+  return gitDir !== null && existsSync(join(gitDir, 'HEAD')) ? gitDir : null
+}
+
+function firstLine(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').split('\n')[0]?.trim() ?? null
+  } catch {
+    return null // not there: the checkout is not linked
+  }
+}
