@@ -54,8 +54,8 @@ export function governed(model: Model, governing: Governing): Model {
             failure = error
           }
           spent = addUsage(spent, failure.usage)
-          if (shown) onDelta({ kind: 'reset' })
           signal.throwIfAborted()
+          if (shown) onDelta({ kind: 'reset' })
           if (failure.kind === 'empty') empty += 1
           if (failure.kind === 'refused' || empty > EMPTY_RETRIES || attempt >= governing.maxTries) throw finalError(model.id, failure, attempt, governing)
           if (failure.kind === 'empty') continue

@@ -133,10 +133,7 @@ function checkedUrl({ name, baseUrl }: Provider, id: string): string {
   if (baseUrl === null) throw new CadreError('SETTINGS', `Provider ${name} has no address: set providers.${name}.baseUrl to use ${id}.`)
   const url = URL.parse(baseUrl)
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new CadreError('SETTINGS', `The address of provider ${name} is no http(s) URL: ${baseUrl}. Mend providers.${name}.baseUrl or its environment variable.`)
-  }
-  if (url.username || url.password) {
-    throw new CadreError('SETTINGS', `The address of provider ${name} holds a user name or password, which cannot be sent that way: put them in providers.${name}.headers.`)
+    throw new CadreError('SETTINGS', `The address of provider ${name} is no http(s) URL: ${baseUrl.replace(/\/\/.*@/, '//')}. Mend providers.${name}.baseUrl or its environment variable.`)
   }
   return baseUrl
 }

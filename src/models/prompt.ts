@@ -1,13 +1,13 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { Message, ModelRequest, ToolCall, ToolOutcome } from '../core/contract.ts'
 import { isObject } from '../core/json.ts'
+import type { ProviderSettings } from './provider-settings.ts'
 import { type AssistantMessage, openParts } from './reply-parts.ts'
 
 export type PromptOptions = {
   /** The full id of the model that gets the prompt. */
   readonly model: string
-  /** Whether the wire takes cache marks; else the provider caches by itself or not at all. */
-  readonly cacheMarks: boolean
+  readonly type: ProviderSettings['type']
 }
 
 /**
@@ -15,9 +15,10 @@ export type PromptOptions = {
  * runs of a type (MOD-07). Cache marks stand behind the last tool, the system prompt, and the last two messages that are not the model's:
  * the last one is what the next turn reads, the one before is what this turn reads even when many blocks lie between.
  */
-export function promptOf(request: ModelRequest, { model, cacheMarks }: PromptOptions): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'> {
-  const mark = cacheMarks ? cacheMark(request.cacheTtl) : undefined
-  const messages = request.messages.flatMap((message) => messageOf(message, model))
+export function promptOf(request: ModelRequest, options: PromptOptions): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'> {
+  // The other wires have no such field: their providers cache by themselves, or not at all.
+  const mark = options.type === 'anthropic' ? cacheMark(request.cacheTtl) : undefined
+  const messages = request.messages.flatMap((message) => messageOf(message, options))
   const marked = new Set(messages.filter(({ role }) => role !== 'assistant').slice(-2))
   const prompt: LanguageModelV4Prompt = [
     ...(request.system === '' ? [] : [withMark({ role: 'system', content: request.system }, mark)]),
@@ -39,14 +40,14 @@ const withMark = (message: LanguageModelV4Message, mark: SharedV4ProviderOptions
   mark ? { ...message, providerOptions: mark } : message
 
 /** No wire takes empty texts, so messages without content are left out. */
-function messageOf(message: Message, model: string): readonly LanguageModelV4Message[] {
+function messageOf(message: Message, { model, type }: PromptOptions): readonly LanguageModelV4Message[] {
   switch (message.role) {
     case 'user':
       return message.text === '' ? [] : [{ role: 'user', content: [{ type: 'text', text: message.text }] }]
     case 'assistant':
       return assistantMessage(message, model)
     case 'tool':
-      return message.outcomes.length === 0 ? [] : [{ role: 'tool', content: message.outcomes.map(toolResult) }]
+      return message.outcomes.length === 0 ? [] : [{ role: 'tool', content: message.outcomes.map((outcome) => toolResult(outcome, type)) }]
   }
 }
 
@@ -63,12 +64,13 @@ function assistantMessage(message: AssistantMessage, model: string): readonly La
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
 }
 
-function toolResult(outcome: ToolOutcome): Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number] {
+/** Anthropic's wire has a mark for errors; the others would wrap the text in JSON. It says `Error: ` itself. */
+function toolResult(outcome: ToolOutcome, type: ProviderSettings['type']): Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number] {
   return {
     type: 'tool-result',
     toolCallId: wireId(outcome.callId),
     toolName: outcome.tool,
-    output: { type: outcome.ok ? 'text' : 'error-text', value: outcome.text },
+    output: { type: outcome.ok || type !== 'anthropic' ? 'text' : 'error-text', value: outcome.text },
   }
 }
 

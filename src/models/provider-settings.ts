@@ -45,17 +45,18 @@ export function knownProviders(settings: Readonly<Record<string, ProviderSetting
   const known = new Map<string, Provider>()
   for (const [name, { url, urlEnv, ...builtIn }] of Object.entries(BUILT_IN)) {
     const fromEnv = urlEnv && env[urlEnv]?.trim()
-    const written = fromEnv ? (name === 'ollama' ? ollamaUrl(fromEnv) : fromEnv) : url
-    known.set(name, { name, ...builtIn, baseUrl: versioned(written, builtIn.type), headers: {}, models: null })
+    const address = split(fromEnv ? (name === 'ollama' ? ollamaUrl(fromEnv) : fromEnv) : url)
+    known.set(name, { name, ...builtIn, baseUrl: versioned(address.url, builtIn.type), headers: address.headers, models: null })
   }
   for (const [name, own] of Object.entries(settings)) {
     const below = known.get(name)
+    const address = own.baseUrl === undefined ? null : split(own.baseUrl)
     known.set(name, {
       name,
       type: own.type,
-      baseUrl: own.baseUrl === undefined ? (below?.baseUrl ?? defaultUrl(own.type)) : versioned(own.baseUrl, own.type),
+      baseUrl: address ? versioned(address.url, own.type) : (below?.baseUrl ?? defaultUrl(own.type)),
       keyEnv: own.apiKeyEnv === undefined ? (below?.keyEnv ?? []) : [own.apiKeyEnv],
-      headers: own.headers ?? {},
+      headers: { ...(address ?? below)?.headers, ...lowerCaseNames(own.headers ?? {}) },
       models: own.models ?? null,
       local: below?.local ?? false,
     })
@@ -85,6 +86,29 @@ export function secretsOf(provider: Provider, env: Environment): readonly string
     .filter(([name]) => SECRET_HEADER.test(name))
     .flatMap(([, value]) => [value, value.slice(value.indexOf(' ') + 1)])
   return [...(key ? [key] : []), ...headers].filter((secret) => secret.length >= MIN_SECRET_CHARS)
+}
+
+/** One spelling of each name, so that a header of settings replaces the one a package would send. */
+const lowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** An address without its user name and password, which go into a header: fetch refuses them in a URL, and no message must show them. */
+function split(written: string): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
+  const url = URL.parse(written.trim())
+  if (!url || (url.username === '' && url.password === '')) return { url: written.trim(), headers: {} }
+  const basic = Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString('base64')
+  url.username = ''
+  url.password = ''
+  return { url: url.href, headers: { authorization: `Basic ${basic}` } }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    // A lone % is meant as it stands.
+    return part
+  }
 }
 
 const defaultUrl = (type: ProviderSettings['type']): string | null => {

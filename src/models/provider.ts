@@ -35,10 +35,9 @@ export function providerModel({ id, type, load, silenceMs, secrets }: ProviderMo
   const provider = id.slice(0, id.indexOf('/'))
   const maxOutputTokens = type === 'anthropic' && !modelId.includes('claude-') ? { maxOutputTokens: FOREIGN_OUTPUT_TOKENS } : {}
 
-  async function run(request: ModelRequest, reader: ReplyReader, signal: AbortSignal, onBytes: (ok: boolean) => void): Promise<void> {
-    const make = await load()
+  async function run(make: LanguageModelMaker, request: ModelRequest, reader: ReplyReader, signal: AbortSignal, onBytes: (ok: boolean) => void): Promise<void> {
     const options: LanguageModelV4CallOptions = {
-      ...promptOf(request, { model: id, cacheMarks: type === 'anthropic' }), ...effortOptions(request.effort, type), ...maxOutputTokens, abortSignal: signal,
+      ...promptOf(request, { model: id, type }), ...effortOptions(request.effort, type), ...maxOutputTokens, abortSignal: signal,
     }
     try {
       const { stream } = await make(modelId, watchedFetch(onBytes)).doStream(options)
@@ -58,12 +57,15 @@ export function providerModel({ id, type, load, silenceMs, secrets }: ProviderMo
   return {
     id,
     async generate(request: ModelRequest, { signal, onDelta }: ModelContext): Promise<Reply> {
+      // Before the clock of silence starts: loading a package on a busy machine is not the provider's silence.
+      const make = await load()
       const ended = new AbortController()
       const taken = request.messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map((call) => call.id) : []))
       const reader = new ReplyReader(taken, request.turn, (delta: Delta) => { if (!ended.signal.aborted) onDelta(delta) })
       let begun = false
       const abort = (): void => ended.abort(signal.reason)
-      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
+      else signal.addEventListener('abort', abort, { once: true })
       const silence = setTimeout(() => {
         ended.abort(new TryFailure(`no word for ${silenceMs / 1_000} s`, { kind: 'silence', usage: reader.usage }))
       }, silenceMs)
@@ -71,7 +73,7 @@ export function providerModel({ id, type, load, silenceMs, secrets }: ProviderMo
         ended.signal.addEventListener('abort', () => reject(ended.signal.reason as Error), { once: true })
       })
       try {
-        await Promise.race([stopped, run(request, reader, ended.signal, (ok) => {
+        await Promise.race([stopped, run(make, request, reader, ended.signal, (ok) => {
           begun ||= ok
           silence.refresh()
         })])

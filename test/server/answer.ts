@@ -52,6 +52,10 @@ export type Answer = {
   readonly empty?: true
   /** Accepts and never answers; `mid-stream` begins and then says nothing more. */
   readonly silent?: true | 'mid-stream'
+  /** Answers a streaming request with plain JSON, as servers do that cannot stream. */
+  readonly plain?: true
+  /** The reply ends because of the output limit. */
+  readonly cut?: true
   /** In how many pieces the text is streamed (1). */
   readonly chunks?: number
   /** The model the reply says it used; the requested one when left out. */
@@ -69,6 +73,7 @@ export type FullAnswer = {
   readonly reasoning: Answer['reasoning']
   readonly usage: Required<AnswerUsage>
   readonly chunks: number
+  readonly cut: boolean
 }
 
 const CHARACTERS_PER_TOKEN = 4
@@ -97,6 +102,7 @@ export function completeAnswer(answer: Answer, request: { readonly body: JsonObj
       ...answer.usage,
     },
     chunks: answer.chunks ?? 1,
+    cut: answer.cut ?? false,
   }
 }
 

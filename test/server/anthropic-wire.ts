@@ -40,7 +40,7 @@ function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'
 
 const head = (answer: FullAnswer): JsonObject => ({ id: answer.id, type: 'message', role: 'assistant', model: answer.model })
 
-const stopReason = (answer: FullAnswer): string => (answer.calls.length > 0 ? 'tool_use' : 'end_turn')
+const stopReason = (answer: FullAnswer): string => (answer.cut ? 'max_tokens' : answer.calls.length > 0 ? 'tool_use' : 'end_turn')
 
 const usage = ({ usage: { input, output, cacheRead, cacheWrite } }: FullAnswer): JsonObject => ({
   input_tokens: input,

@@ -47,7 +47,7 @@ function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'
   return { system: system.join('\n\n'), lastUserText, toolResults: results, turn }
 }
 
-const finishReason = (answer: FullAnswer): string => (answer.calls.length > 0 ? 'tool_calls' : 'stop')
+const finishReason = (answer: FullAnswer): string => (answer.cut ? 'length' : answer.calls.length > 0 ? 'tool_calls' : 'stop')
 
 /** OpenAI counts cached tokens as part of the prompt and reports no cache writes. */
 const usage = ({ usage: { input, output, cacheRead, cacheWrite } }: FullAnswer): JsonObject => ({

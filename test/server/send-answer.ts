@@ -5,6 +5,9 @@ import type { JsonObject } from '../../src/core/json.ts'
 import type { Answer, FullAnswer } from './answer.ts'
 import type { WireFormat } from './wire-format.ts'
 
+/** What was sent must be read before the line goes, or `mid-stream` is no different from `before`: a broken line discards what waits. In ms. */
+const ARRIVAL_MS = 10
+
 const BROKEN_EVENT = 'data: {"type": "content_block_delta", "delta": {"te\n\n'
 
 /** Writes one answer, with whatever the script wants to go wrong. Rejects with the signal's reason when the client hangs up meanwhile. */
@@ -16,13 +19,16 @@ export async function sendAnswer(
   const status = answer.status ?? 200
   if (status !== 200) return sendWhole(response, status, answer, JSON.stringify(wire.error(status, answer.text ?? `scripted ${status}`)))
   if (answer.malformed === 'json') return sendWhole(response, 200, answer, '<html><body>Bad gateway</body></html>')
-  if (body['stream'] !== true) return sendPlain(response, answer, JSON.stringify(wire.json(full)), signal)
+  if (body['stream'] !== true || answer.plain) return sendPlain(response, answer, JSON.stringify(wire.json(full)), signal)
 
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...answer.headers })
   const events = wire.events(full, body)
   const half = Math.ceil(events.length / 2)
   for (const event of events.slice(0, half)) await write(response, event, answer, signal)
-  if (answer.drop === 'mid-stream') return void response.destroy()
+  if (answer.drop === 'mid-stream') {
+    await delay(ARRIVAL_MS, undefined, { signal })
+    return void response.destroy()
+  }
   if (answer.silent === 'mid-stream') return hang(signal)
   if (answer.malformed === 'chunk') await write(response, BROKEN_EVENT, answer, signal)
   if (answer.streamError !== undefined) {
@@ -46,8 +52,7 @@ async function sendPlain(response: ServerResponse, answer: Answer, text: string,
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...answer.headers })
   response.write(half)
   if (answer.silent) return hang(signal)
-  // The half must reach the client before the line goes, or this is no different from `before`.
-  await delay(5, undefined, { signal })
+  await delay(ARRIVAL_MS, undefined, { signal })
   response.destroy()
 }
 
