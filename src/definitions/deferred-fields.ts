@@ -1,0 +1,17 @@
+import type { AgentType } from '../core/agent-type.ts'
+
+/** Fields that are read and checked, and take effect in a later version. Remove a row when its feature is in. */
+const DEFERRED: readonly { readonly field: keyof AgentType; readonly note: string }[] = [
+  { field: 'hooks', note: 'hooks are checked, but not run yet' },
+  { field: 'mcpServers', note: 'MCP servers are checked, but not connected yet' },
+  { field: 'skills', note: 'skills are checked, but not put into the prompt yet' },
+  { field: 'memory', note: 'memory is checked, but no folder is given yet' },
+  { field: 'background', note: 'background is checked, but the agent runs in the foreground yet' },
+  { field: 'isolation', note: 'isolation is checked, but the agent runs in the shared root yet' },
+  { field: 'autoCompactWindow', note: 'autoCompactWindow is checked, but long histories are not compacted yet' },
+  { field: 'permissionMode', note: 'permissionMode is checked, but nothing asks for permission yet' },
+]
+
+/** The fields of a type that have no effect yet, each with what to tell its author. */
+export const deferredFields = (type: AgentType): readonly { readonly field: string; readonly note: string }[] =>
+  DEFERRED.filter(({ field }) => type[field] !== undefined)
