@@ -37,9 +37,10 @@ export function readDocument(file: string): Read {
 
 /** The line V8 names; the first token it does not expect it quotes without a place; an end that comes too early is on the last line. */
 function lineOfError(message: string, text: string): number {
+  const last = text.trimEnd().split('\n').length
   const named = /\(line (\d+) column \d+\)/.exec(message)?.[1]
-  if (named !== undefined) return Number(named)
-  return text.slice(0, message.startsWith(UNEXPECTED) ? firstUnexpected(text) : text.trimEnd().length).split('\n').length
+  if (named !== undefined) return Math.min(Number(named), last)
+  return message.startsWith(UNEXPECTED) ? text.slice(0, firstUnexpected(text)).split('\n').length : last
 }
 
 const UNEXPECTED = 'Unexpected token'

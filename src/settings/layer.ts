@@ -83,7 +83,7 @@ function mustBe(schema: z.core.$ZodType): string {
 
 const KNOWN: readonly string[] = [
   ...Object.entries(SETTINGS.shape).flatMap(([key, schema]) =>
-    schema instanceof z.ZodObject ? Object.keys(schema.shape).map((inner) => `${key}.${inner}`) : [key]),
+    schema instanceof z.ZodObject ? [key, ...Object.keys(schema.shape).map((inner) => `${key}.${inner}`)] : [key]),
   ...LATER,
 ]
 

@@ -11,7 +11,7 @@ const LOWERABLE = /^(limits|programs)\.|^models\.maxTries$/
 const USER_FILE = 'move it to the settings of your user folder, or name a variable in apiKeyEnv'
 
 /** A header that carries a key. */
-const SECRET_HEADER = /auth|cookie|key|token|secret/i
+const SECRET_HEADER = /auth|cookie|key|token|secret|password/i
 
 /**
  * What a project's own file may set. An untrusted root's may only lower limits, switch features off and allow less (SET-01), compared with
@@ -32,6 +32,7 @@ export function restrictProject(entries: readonly Entry[], { layer, root, truste
     const { path } = entry
     if (path[0] === 'trustedRoots') warn(path, '"trustedRoots" ignored: nothing inside a project can grant trust', 'run "cadre trust"')
     else if (!trusted && !narrows(entry, below)) warn(path, `${nameOf(path)} ignored: ${root} is not trusted`, 'run "cadre trust"')
+    else if (hasPassword(entry)) warn([...path, 'baseUrl'], `${nameOf(path)} ignored: a key never comes from a project, nor in a URL`, USER_FILE)
     else kept.push(path[0] === 'providers' ? withoutKeys(entry, warn) : entry)
   }
   return { entries: kept, diagnostics }
@@ -43,6 +44,12 @@ function narrows({ path, value }: Entry, below: Settings): boolean {
   if (name === 'allowedModels') return Array.isArray(value) && value.every((model) => below.allowedModels.includes(String(model)))
   const held = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), below)
   return LOWERABLE.test(name) && typeof value === 'number' && typeof held === 'number' && value <= held
+}
+
+function hasPassword({ path, value }: Entry): boolean {
+  const written = path[0] === 'providers' && isObject(value) ? value['baseUrl'] : undefined
+  const url = typeof written === 'string' ? URL.parse(written) : null
+  return url !== null && (url.username !== '' || url.password !== '')
 }
 
 function withoutKeys({ path, value }: Entry, warn: (path: readonly string[], message: string, remedy: string) => void): Entry {
