@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 
@@ -40,6 +41,9 @@ const SMALL = { maxYoungGenerationSizeMb: 4, codeRangeSizeMb: 16, stackSizeMb: 4
 /** Piscina derives its type from the wrong overload of `postMessage`; what it takes is a list. */
 type TransferList = NonNullable<Parameters<Piscina['run']>[1]>['transferList'] & readonly MessagePort[]
 
+/** Started from source, every thread would strip the types anew: 100 ms of CPU and 8 MB each, but for this cache. */
+const UNBUILT = { NODE_COMPILE_CACHE: join(tmpdir(), 'cadre-compile-cache') }
+
 type Waiting = { readonly task: PoolTask; readonly since: number; start(): void }
 
 /**
@@ -54,7 +58,7 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     maxThreads: max,
     concurrentTasksPerWorker: 1,
     idleTimeout: IDLE_MS,
-    env: {},
+    env: entry.pathname.endsWith('.ts') ? UNBUILT : {},
     argv: [],
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMb, ...SMALL },

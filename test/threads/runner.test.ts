@@ -1,0 +1,285 @@
+import { afterAll, describe, expect, test } from 'vitest'
+
+import type { Host } from '../../src/core/contract.ts'
+import { CadreError } from '../../src/core/errors.ts'
+import type { Runner } from '../../src/threads/runner.ts'
+import { createThreads } from '../../src/threads/runner.ts'
+import { BARE, brief, local, MISBEHAVING, never, remote, reply, scripted } from './fixtures/scripted.ts'
+
+const threads = createThreads({ entry: MISBEHAVING, max: 12, heapMb: 32 })
+afterAll(() => threads.close())
+
+/** A run of one tool that tells when it is running. */
+function running(tool: string, runner: Runner, signal: AbortSignal) {
+  const begun = new Int32Array(new SharedArrayBuffer(4))
+  const { host } = scripted([[local(tool, { begun } as never)]])
+  const { async, value } = Atomics.waitAsync(begun, 0, 0)
+  return { began: async ? value : Promise.resolve(value), run: runner.run({ brief: brief(tool), host, signal }) }
+}
+
+const settled = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms) })
+
+describe('a run', () => {
+  test('TOO-12: outcomes keep the order of the calls, whichever side ran them and however long they took', async () => {
+    const { host, handed } = scripted([[local('later', { text: 'slow', ms: 60 }, '1'), remote('bash', { command: 'ls' }, '2'), local('echo', { text: 'fast' }, '3')]])
+    await expect(threads.run({ brief: brief(), host, signal: never() })).resolves.toEqual({ text: 'done', turns: 2 })
+    expect(handed[1]?.map(({ callId, text }) => [callId, text])).toEqual([['1', 'slow'], ['2', 'main side: {"command":"ls"}'], ['3', 'fast']])
+  })
+
+  test('TOO-12: read calls of one reply run at the same time', async () => {
+    const calls = Array.from({ length: 20 }, (_, i) => local('later', { text: String(i), ms: 200 }, String(i)))
+    const { host, handed } = scripted([calls])
+    const started = performance.now()
+    await threads.run({ brief: brief(), host, signal: never() })
+    expect(handed[1]).toHaveLength(20)
+    expect(performance.now() - started).toBeLessThan(20 * 200) // one after the other takes longer on any machine
+  })
+
+  test('TOO-01: a failed read, a hostile throw and an unknown tool are outcomes that begin with Error', async () => {
+    const { host, handed } = scripted([[local('fails'), local('throwsHostile'), local('toString')]])
+    await threads.run({ brief: brief(), host, signal: never() })
+    expect(handed[1]?.map(({ ok }) => ok)).toEqual([false, false, false])
+    expect(handed[1]?.map(({ text }) => text)).toEqual([
+      'Error: No such file: a.txt',
+      'Error: an error that cannot be printed',
+      expect.stringMatching(/^Error: Unknown tool toString\. Available: echo, later, .*\.$/),
+    ])
+  })
+
+  test('a tool gets the root, paths and form of its brief, and hands back what it read', async () => {
+    const { host, handed } = scripted([[local('context'), local('reads')]])
+    await threads.run({ brief: brief('a1', { root: '/r', paths: ['/p'], form: 'data' }), host, signal: never() })
+    expect(handed[1]?.map(({ text }) => text)[0]).toBe('{"root":"/r","paths":["/p"],"form":"data"}')
+    expect(handed[1]?.[1]?.reads).toEqual([{ path: '/a', hash: '00' }])
+  })
+
+  test('a thread is not sent what it does not need: provider content, and inputs of calls it will not run', async () => {
+    let sent: unknown
+    const { host } = scripted([[local('echo', { text: 'x' })]])
+    const spy: Host = { ...host, next: async (outcomes) => ({ ...await host.next(outcomes), opaque: () => { sent = 'a function cannot be cloned' } } as never) }
+    await expect(threads.run({ brief: brief(), host: spy, signal: never() })).resolves.toMatchObject({ text: 'done' })
+    expect(sent).toBeUndefined()
+  })
+
+  test('a stop of the main side comes through as the very error it was', async () => {
+    const stop = new CadreError('STOPPED', 'the budget is spent')
+    for (const host of [
+      { ...scripted([]).host, next: () => Promise.reject(stop) },
+      { ...scripted([]).host, next: () => { throw stop } },
+      { ...scripted([[remote('bash')]]).host, call: () => Promise.reject(stop) },
+    ]) {
+      expect(await threads.run({ brief: brief(), host, signal: never() }).catch((error: unknown) => error)).toBe(stop)
+    }
+  })
+
+  test('a reply that cannot cross fails that agent alone, in words', async () => {
+    const host = { ...scripted([]).host, next: async () => reply([{ ...local('echo'), input: (() => 1) as never }]) }
+    await expect(threads.run({ brief: brief(), host, signal: never() })).rejects.toMatchObject({ code: 'CRASHED', message: expect.stringContaining('its loop threw') })
+  })
+})
+
+describe('KIN-13', () => {
+  const ends = {
+    heap: 'it ran out of memory (its heap may hold 32 MB)',
+    exit: 'it exited with code 7',
+    uncaught: 'it threw: thrown from a timer',
+    unhandled: 'it threw: rejected by nobody',
+  }
+  for (const [tool, what] of Object.entries(ends)) {
+    test(`a thread with the tool ${tool} fails its agent with a message that names agent, turn and calls in hand`, async () => {
+      const { host } = scripted([[local('echo', { text: '' })], [local(tool, {}, 'c7'), remote('bash', {}, 'c8'), local('echo', { text: '' }, 'c9')]])
+      const error = await threads.run({ brief: brief('a42'), host, signal: never() }).catch((error: unknown) => error)
+      expect(error).toMatchObject({ code: 'CRASHED' })
+      expect(String(error)).toMatch(/agent a42 \(explorer\), turn 2, calls in hand: /)
+      expect(String(error)).toContain(`${tool} (c7)`)
+      expect(String(error)).toContain(`: ${what}. `)
+    })
+  }
+
+  test('nine healthy neighbours finish while one hangs, one throws, one exits and one runs out of heap', async () => {
+    const stop = new AbortController()
+    const hung = running('regex', threads, stop.signal)
+    const bad = [
+      hung.run,
+      ...['uncaught', 'exit', 'heap'].map((tool) => threads.run({ brief: brief(tool), host: scripted([[local(tool)]]).host, signal: never() })),
+    ]
+    const good = Array.from({ length: 9 }, (_, i) => {
+      const { host } = scripted(Array.from({ length: 5 }, () => [local('later', { text: 'x', ms: 20 })]))
+      return threads.run({ brief: brief(`good-${i}`), host, signal: never() })
+    })
+    const ended = Promise.allSettled(bad)
+    expect(await Promise.all(good)).toEqual(Array.from({ length: 9 }, () => ({ text: 'done', turns: 6 })))
+    await hung.began
+    stop.abort(new Error('enough'))
+    expect((await ended).map((end) => (end.status === 'rejected' ? String(end.reason) : end.value))).toEqual([
+      'Error: enough',
+      expect.stringContaining('thrown from a timer'),
+      expect.stringContaining('exited with code 7'),
+      expect.stringContaining('ran out of memory'),
+    ])
+  })
+
+  test('a pool of one thread goes on with what waits after each crash', async () => {
+    const one = createThreads({ entry: MISBEHAVING, max: 1 })
+    const runs = Array.from({ length: 6 }, (_, i) =>
+      one.run({ brief: brief(`a${i}`), host: scripted([[local(i % 2 === 0 ? 'exit' : 'echo', { text: 'x' })]]).host, signal: never() }))
+    expect((await Promise.allSettled(runs)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
+    await one.close()
+  })
+
+  test('an entry that cannot be started fails every run that waits for it, naming it', async () => {
+    const broken = createThreads({ entry: new URL('fixtures/there-is-none.ts', import.meta.url) })
+    broken.warm(3)
+    const runs = Array.from({ length: 5 }, () => broken.run({ brief: brief(), host: scripted([]).host, signal: never() }))
+    for (const end of await Promise.allSettled(runs)) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'CRASHED', message: expect.stringContaining('there-is-none.ts') } })
+    }
+    await broken.close()
+  })
+})
+
+describe('stopping a run', () => {
+  test('a signal that is already aborted starts nothing', async () => {
+    const { host, handed } = scripted([])
+    const reason = new Error('before')
+    await expect(threads.run({ brief: brief(), host, signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(threads.calls({ brief: brief(), calls: [local('echo')], signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(handed).toEqual([])
+  })
+
+  test('a run that waits for a host that never answers stops at once, and its thread serves the next', async () => {
+    const one = createThreads({ entry: MISBEHAVING, max: 1 })
+    const stop = new AbortController()
+    const asked = Promise.withResolvers<void>()
+    const run = one.run({ brief: brief(), host: { ...scripted([]).host, next: () => (asked.resolve(), new Promise(() => {})) }, signal: stop.signal })
+    await asked.promise
+    stop.abort(new Error('user'))
+    await expect(run).rejects.toThrow('user')
+    expect(one.stats()).toEqual({ threads: 1, busy: 0 })
+    await expect(one.run({ brief: brief(), host: scripted([]).host, signal: never() })).resolves.toMatchObject({ turns: 1 })
+    await one.close()
+  })
+
+  test('a tool that looks whether it was stopped keeps its thread alive', async () => {
+    const one = createThreads({ entry: MISBEHAVING, max: 1 })
+    const stop = new AbortController()
+    const { run, began } = running('patient', one, stop.signal)
+    await began
+    stop.abort(new Error('user'))
+    await expect(run).rejects.toThrow('user')
+    expect(one.stats()).toEqual({ threads: 1, busy: 0 })
+    await one.close()
+  })
+
+  for (const tool of ['regex', 'busy']) {
+    test(`SHL-08: a thread stuck in ${tool} is ended after its grace time, and the run settles`, async () => {
+      const one = createThreads({ entry: MISBEHAVING, max: 1 })
+      const stop = new AbortController()
+      const { run, began } = running(tool, one, stop.signal)
+      await began
+      stop.abort(new Error('user'))
+      await expect(run).rejects.toThrow('user')
+      expect(one.stats().threads).toBe(0)
+      const calls = one.calls({ brief: brief(), calls: [local('echo', { text: 'x' })], signal: never() })
+      await expect(calls).resolves.toMatchObject([{ ok: true, text: 'x' }])
+      await one.close()
+    })
+  }
+
+  test('a run that waits in line leaves it at once when stopped', async () => {
+    const one = createThreads({ entry: MISBEHAVING, max: 1 })
+    const stop = new AbortController()
+    const first = new AbortController()
+    const { run, began } = running('patient', one, first.signal)
+    await began
+    const waiting = one.run({ brief: brief('second'), host: scripted([]).host, signal: stop.signal })
+    stop.abort(new Error('user'))
+    await expect(waiting).rejects.toThrow('user')
+    expect(one.stats()).toEqual({ threads: 1, busy: 1 })
+    first.abort(new Error('test'))
+    await expect(run).rejects.toThrow('test')
+    await one.close()
+  })
+
+  test('closing ends what runs and what waits, and refuses what comes later', async () => {
+    const one = createThreads({ entry: MISBEHAVING, max: 1 })
+    const { run, began } = running('busy', one, never())
+    const ended = Promise.allSettled([run, one.run({ brief: brief(), host: scripted([]).host, signal: never() })])
+    await began
+    await one.close()
+    for (const end of await ended) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'STOPPED' } })
+    await expect(one.run({ brief: brief(), host: scripted([]).host, signal: never() })).rejects.toMatchObject({ code: 'STOPPED' })
+    expect(one.stats().threads).toBe(0)
+  })
+})
+
+describe('calls of an agent whose loop is on the main thread', () => {
+  test('run side by side, keep their order, and fail as outcomes', async () => {
+    const calls = [local('later', { text: 'slow', ms: 50 }, '1'), local('fails', {}, '2'), local('nope', {}, '3')]
+    const outcomes = await threads.calls({ brief: brief(), calls, signal: never() })
+    expect(outcomes.map(({ callId, ok }) => [callId, ok])).toEqual([['1', true], ['2', false], ['3', false]])
+    expect(await threads.calls({ brief: brief(), calls: [], signal: never() })).toEqual([])
+  })
+
+  test('a crash names them', async () => {
+    const calls = threads.calls({ brief: brief('root'), calls: [local('exit', {}, 'c1')], signal: never() })
+    await expect(calls).rejects.toMatchObject({ code: 'CRASHED', message: expect.stringContaining('agent root (explorer), calls in hand: exit (c1): it exited with code 7') })
+  })
+})
+
+describe('many runs', () => {
+  test('1,000 runs asked for at once on one signal all finish, in no more threads than the cap, and leave no listener behind', async () => {
+    const warnings: string[] = []
+    const note = ({ name }: Error) => void warnings.push(name)
+    process.on('warning', note)
+    const few = createThreads({ entry: MISBEHAVING, max: 8 })
+    const stop = new AbortController()
+    let most = 0
+    const runs = Array.from({ length: 1_000 }, (_, i) => {
+      const { host } = scripted([[local('echo', { text: String(i) })]], String(i))
+      return few.run({ brief: brief(`a${i}`), host, signal: stop.signal }).finally(() => { most = Math.max(most, few.stats().threads) })
+    })
+    expect((await Promise.all(runs)).map(({ text }) => text)).toEqual(Array.from({ length: 1_000 }, (_, i) => String(i)))
+    expect(most).toBeLessThanOrEqual(8)
+    await settled(0)
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+    await few.close()
+  })
+
+  test('200 agents are alive at once, each waiting for its model', { timeout: 60_000 }, async () => {
+    const many = createThreads({ entry: BARE })
+    expect(many.cap).toBe(200)
+    const all = Promise.withResolvers<void>()
+    let alive = 0
+    const runs = Array.from({ length: 200 }, (_, i) => {
+      const { host } = scripted([[remote('bash', { command: String(i) })]])
+      return many.run({
+        brief: brief(`a${i}`),
+        host: { ...host, next: async (outcomes) => {
+          if (outcomes.length === 0 && (alive += 1) === 200) all.resolve()
+          await all.promise
+          return await host.next(outcomes)
+        } },
+        signal: never(),
+      })
+    })
+    expect(await Promise.all(runs)).toHaveLength(200)
+    expect(many.stats()).toEqual({ threads: 200, busy: 0 })
+    await many.close()
+  })
+
+  test('agents that end quickly are served by a few threads, not by one each', async () => {
+    const quick = createThreads({ entry: MISBEHAVING })
+    await Promise.all(Array.from({ length: 100 }, () => quick.run({ brief: brief(), host: scripted([]).host, signal: never() })))
+    expect(quick.stats().threads).toBeLessThan(50)
+    await quick.close()
+  })
+
+  test('threads started ahead of need are there, and no more than the cap', async () => {
+    const warm = createThreads({ entry: MISBEHAVING, max: 3 })
+    warm.warm(100)
+    await expect.poll(() => warm.stats()).toEqual({ threads: 3, busy: 0 })
+    await warm.close()
+  })
+})
