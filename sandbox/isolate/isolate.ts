@@ -1,0 +1,116 @@
+import type { Context, ExternalCopy, Isolate, Reference, Script } from 'isolated-vm'
+import { messageOf } from '../../src/core/errors.ts'
+import { PROGRAM_LIMITS } from '../../src/core/program-wire.ts'
+import type { ProgramOutcome, ProgramStart } from '../../src/core/program.ts'
+import type { GuestControl, GuestSettings } from './guest/prelude.ts'
+import { prelude } from './guest/prelude.ts'
+
+/** The name of the program in stack traces: how a line of the Markdown file is found in one. */
+const PROGRAM = 'cadre:program'
+const PRELUDE = 'cadre:prelude'
+/** Compiled programs kept per process. */
+const CACHED_PROGRAMS = 64
+const ERROR_CHARS = 8_000
+/** isolated-vm writes the place of a syntax error behind its message. */
+const COMPILE_PLACE = / \[cadre:program:\d+:\d+\]$/
+
+/** How far a program got: the JSON of a step, whether it ended, and whether its isolate may be left to an ordinary end. */
+export type Progress = { readonly body: string; readonly over: boolean; readonly healthy: boolean }
+
+/** One program in its isolate. Nothing of it runs but inside `advance`, and that on a thread of its own, so this process keeps listening. */
+export type Guest = {
+  begin(): Promise<Progress>
+  resume(outcomes: readonly ProgramOutcome[], time: number): Promise<Progress>
+  dispose(): void
+}
+
+type Prepared = { readonly isolate: Isolate; readonly context: Context; readonly boot: Reference<(settings: string) => GuestControl> }
+type Cache = ExternalCopy<ArrayBuffer> | undefined
+
+/**
+ * Makes guests, each in an isolate of its own that no other program ever sees (PRG-05). Loads isolated-vm, and rejects when it cannot be loaded.
+ * `prepare` builds the next isolate ahead of time: that is the larger part of a short program's cost.
+ */
+export async function openIsolates(heapMb: number): Promise<{ prepare(): void; open(start: ProgramStart): Guest }> {
+  const { default: ivm } = await import('isolated-vm')
+  const preludeCode = `'use strict';(${String(prelude)})`
+  const programs = new Map<string, Cache>()
+  let preludeCache: Cache
+  let spare: Prepared | null = null
+
+  function prepared(): Prepared {
+    const isolate = new ivm.Isolate({ memoryLimit: heapMb })
+    const context = isolate.createContextSync()
+    const script = isolate.compileScriptSync(preludeCode, { filename: PRELUDE, ...cacheOption(preludeCache) })
+    preludeCache ??= cacheOf(script)
+    const boot = script.runSync(context, { reference: true }) as Prepared['boot'] // the reference to what our own prelude evaluates to
+    return { isolate, context, boot }
+  }
+
+  /** The async function that is the program; its errors carry the lines of the Markdown file (PRG-06). Throws a SyntaxError. */
+  function compile({ isolate, context }: Prepared, { code, line }: ProgramStart): Reference<() => Promise<unknown>> {
+    const key = `${line}\n${code}`
+    const script = isolate.compileScriptSync(`'use strict';(async function () {\n${code}\n})`, { filename: PROGRAM, lineOffset: line - 2, ...cacheOption(programs.get(key)) })
+    if (!programs.has(key)) {
+      if (programs.size >= CACHED_PROGRAMS) programs.clear()
+      programs.set(key, cacheOf(script))
+    }
+    return script.runSync(context, { reference: true }) as Reference<() => Promise<unknown>> // an async function, unless the code closed the bracket itself
+  }
+
+  return {
+    prepare() {
+      spare ??= prepared()
+    },
+    open(start) {
+      const own = spare ?? prepared()
+      spare = null
+      const { pendingCalls, logChars, jsonChars } = PROGRAM_LIMITS
+      const settings: GuestSettings = { prompt: start.prompt, tools: start.tools, seed: start.seed, pendingCalls, logChars, jsonChars }
+      const control = own.boot.applySync(undefined, [JSON.stringify(settings)], { result: { reference: true } })
+      const advance = control.getSync('advance', { reference: true })
+      const collect = control.getSync('collect', { reference: true })
+
+      async function go(...values: Parameters<GuestControl['advance']> | readonly unknown[]): Promise<Progress> {
+        try {
+          await advance.apply(undefined, values as Parameters<GuestControl['advance']>)
+        } catch (error) {
+          return own.isolate.isDisposed ? ended({ kind: 'limit', limit: 'heap', log: '' }, false) : ended(failure('a rejected promise was never handled: ', error), true)
+        }
+        const body = collect.applySync(undefined, [])
+        if (typeof body !== 'string' || body.length > PROGRAM_LIMITS.answerChars) return ended({ kind: 'limit', limit: 'memory', log: '' }, false)
+        return { body, over: !body.startsWith('{"kind":"calls"'), healthy: !body.startsWith('{"kind":"limit"') }
+      }
+
+      return {
+        async begin() {
+          let body
+          try {
+            body = compile(own, start).derefInto()
+          } catch (error) {
+            return ended(failure('', error), true)
+          }
+          return await go(start.time, body)
+        },
+        resume: (outcomes, time) => go(time, null, ...outcomes.flatMap(({ id, ok, text }) => [id, ok, text])),
+        dispose() {
+          if (!own.isolate.isDisposed) own.isolate.dispose()
+        },
+      }
+    },
+  }
+}
+
+const ended = (step: object, healthy: boolean): Progress => ({ body: JSON.stringify(step), over: true, healthy })
+
+/** Code that cannot be compiled, or a rejection nobody handled: isolated-vm has made a copy of the error. The log of that slice is lost with it. */
+function failure(what: string, error: unknown): object {
+  const isError = error instanceof Error
+  const name = isError && error.name !== 'Error' ? `${error.name}: ` : ''
+  const stack = isError ? `${error.message}\n${error.stack ?? ''}` : ''
+  const message = messageOf(error).slice(0, ERROR_CHARS).replace(COMPILE_PLACE, '')
+  return { kind: 'error', message: `${what}${name}${message}`, stack: stack.slice(0, ERROR_CHARS), log: '' }
+}
+
+/** Its types leave out what `produceCachedData` makes. */
+const cacheOf = (script: Script & { cachedData?: ExternalCopy<ArrayBuffer> }): Cache => script.cachedData
