@@ -90,7 +90,7 @@ export async function openIsolates(heapMb: number): Promise<{ prepare(): void; o
           } catch (error) {
             return ended(failure('', error), true)
           }
-          return await go(start.time, body)
+          return go(start.time, body)
         },
         resume: (outcomes, time) => go(time, null, ...outcomes.flatMap(({ id, ok, text }) => [id, ok, text])),
         dispose() {
@@ -111,6 +111,9 @@ function failure(what: string, error: unknown): object {
   const message = messageOf(error).slice(0, ERROR_CHARS).replace(COMPILE_PLACE, '')
   return { kind: 'error', message: `${what}${name}${message}`, stack: stack.slice(0, ERROR_CHARS), log: '' }
 }
+
+const cacheOption = (cache: Cache): { cachedData: ExternalCopy<ArrayBuffer> } | { produceCachedData: true } =>
+  cache ? { cachedData: cache } : { produceCachedData: true }
 
 /** Its types leave out what `produceCachedData` makes. */
 const cacheOf = (script: Script & { cachedData?: ExternalCopy<ArrayBuffer> }): Cache => script.cachedData

@@ -45,7 +45,8 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
     failedStarts += 1
     if (waiting.size === 0) return
     if (failedStarts < MAX_FAILED_STARTS) return void run({ kind: 'warm' }, IDLER)
-    const error = new Error(`an isolate process could not start${lastWords ? `: ${lastWords}` : ''}`)
+    const why = /^\S*Error\b.*$/m.exec(lastWords)?.[0]
+    const error = new Error(`an isolate process could not start${why ? ` (${why})` : ''}`)
     for (const withdraw of waiting.values()) withdraw(error)
   })
 
