@@ -39,7 +39,7 @@ export type Services = {
   cost(model: string, usage: Usage): number
   /** A program as a model (PRG-01). */
   scriptModel(type: AgentType, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
-  blame(root: string, path: string, lines: readonly number[], signal: AbortSignal): Promise<Json>
+  blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<Json>
   readonly inThread: Place
   readonly limits: { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number }
 }
@@ -161,7 +161,7 @@ async function runCall(services: Services, agent: Agent, call: ToolCall): Promis
       signal: agent.signal,
       callId: call.id,
       delegate: (input, callId) => delegate(services, agent, input, callId),
-      blame: (path, lines) => services.blame(agent.grant.root, path, lines, agent.signal),
+      blame: (path, lines) => services.blame(path, lines, agent.signal),
     })
     // A call that reads no files itself rests on none; a sub-agent's reads come with its answer when they are known.
     const reads = tool.effect === 'delegate' ? answer.reads : (answer.reads ?? [])

@@ -124,7 +124,7 @@ const MODEL_PARALLEL = 8
 export async function createOrchestrator(options: OrchestratorOptions = {}): Promise<Orchestrator> {
   const env = options.env ?? process.env
   const cwd = realpathSync(options.cwd ?? process.cwd())
-  const root = realpathSync(options.root ?? (await topLevel(cwd)) ?? cwd)
+  const root = realpathSync(options.root ?? topLevel(cwd) ?? cwd)
   const userHome = env['HOME'] ?? homedir()
   const home = env['CADRE_HOME'] ?? join(userHome, '.cadre')
   const crews = new Set<Crew>()
@@ -155,7 +155,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     providers: settings.providers,
     env,
     aliases: settings.modelAliases,
-    prices: settings.prices,
+    prices: Object.fromEntries(Object.entries(settings.prices).map(([model, price]) =>
+      [model, { ...price, cacheRead: price.cacheRead ?? price.input, cacheWrite: price.cacheWrite ?? price.input }])),
     maxTries: settings.models.maxTries,
     silenceSeconds: settings.models.silence,
     onPause({ agent, ...data }) {
@@ -165,7 +166,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       }
     },
   })
-  const main = (await mainCheckout(root)) ?? root
+  const main = mainCheckout(root) ?? root
   const journal = openJournal({ file: journalFile({ folder: settings.journal.path, root: main }), sync: settings.journal.sync, redact: models.keys() })
   journal.prune(settings.journal.keepDays)
   const types = await loadTypes({
@@ -231,7 +232,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       if (!program) throw new CadreError('INVARIANT', `${name} has no program`)
       return scriptModel({ programs, type: { name, path, program }, tools, seed, prompt })
     },
-    blame: async (path, lines, signal) => blame(git, path, lines, signal),
+    blame: async (path, lines, signal) => (await blame(git, path, lines, signal)).map((line) => ({ ...line })),
     inThread: (job) => threads.run(job),
     limits: settings.limits,
   })
