@@ -8,7 +8,7 @@ export function remoteHost(far: ThreadHost): Host {
     async next(outcomes) {
       const own = outcomes.filter(({ callId }) => !theirs.has(callId))
       theirs.clear()
-      return await far.next(own)
+      return far.next(own)
     },
     async call(calls) {
       const outcomes = await far.call(calls.map(({ id }) => id))

@@ -4,7 +4,7 @@ import type { Brief, ToolOutcome } from '../src/core/contract.ts'
 import { messageOf } from '../src/core/errors.ts'
 import { runLoop } from '../src/core/loop.ts'
 import type { CallsTask, RunAnswer, RunTask, StopFlag, ThreadHost } from '../src/core/thread.ts'
-import type { LocalTools, ReadFunctions } from './local-tools.ts'
+import type { ReadFunctions } from './local-tools.ts'
 import { localTools } from './local-tools.ts'
 import { remoteHost } from './remote-host.ts'
 
@@ -35,9 +35,9 @@ export function threadEntry(functions: ReadFunctions, connect: (port: MessagePor
         port.close()
       }
     },
-    async calls({ brief, calls, stop }) {
-      const tools: LocalTools = localTools(functions, contextOf(brief, stop))
-      return await Promise.all(calls.map(tools.run))
+    calls({ brief, calls, stop }) {
+      const tools = localTools(functions, contextOf(brief, stop))
+      return Promise.all(calls.map(tools.run))
     },
     ready() {},
   }

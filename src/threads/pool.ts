@@ -145,7 +145,10 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
           resolve(hand(task))
         },
       }
-      if (task.kill.aborted) return Promise.reject(task.kill.reason)
+      if (task.kill.aborted) {
+        reject(task.kill.reason)
+        return promise
+      }
       task.kill.addEventListener('abort', leave, { once: true })
       if (task.urgent === true) line.unshift(waiting)
       else line.push(waiting)

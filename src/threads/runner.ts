@@ -103,7 +103,7 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
     async calls({ brief, calls, signal }) {
       if (calls.length === 0) return []
       const who = () => `agent ${brief.agent} (${brief.type}), calls in hand: ${calls.map(({ id, name }) => `${name} (${id})`).join(', ')}`
-      return await ended(signal, who, async (ending) => {
+      return ended(signal, who, async (ending) => {
         const outcomes = outcomesFrom(await pool.run({
           name: 'calls',
           urgent: true,

@@ -4,7 +4,7 @@ import type { Host } from '../../src/core/contract.ts'
 import { CadreError } from '../../src/core/errors.ts'
 import type { Runner } from '../../src/threads/runner.ts'
 import { createThreads } from '../../src/threads/runner.ts'
-import { BARE, brief, local, MISBEHAVING, never, remote, reply, scripted } from './fixtures/scripted.ts'
+import { BARE, brief, local, MISBEHAVING, never, remote, reply, scripted } from './scripted.ts'
 
 const threads = createThreads({ entry: MISBEHAVING, max: 12, heapMb: 32 })
 afterAll(() => threads.close())
@@ -247,7 +247,7 @@ describe('many runs', () => {
     await few.close()
   })
 
-  test('200 agents are alive at once, each waiting for its model', { timeout: 60_000 }, async () => {
+  test('200 agents are alive at once, each waiting for its model', { timeout: 240_000 }, async () => {
     const many = createThreads({ entry: BARE })
     expect(many.cap).toBe(200)
     const all = Promise.withResolvers<void>()
@@ -259,7 +259,7 @@ describe('many runs', () => {
         host: { ...host, next: async (outcomes) => {
           if (outcomes.length === 0 && (alive += 1) === 200) all.resolve()
           await all.promise
-          return await host.next(outcomes)
+          return host.next(outcomes)
         } },
         signal: never(),
       })
