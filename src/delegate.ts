@@ -102,10 +102,18 @@ export const startAgent = (services: Services, start: Start): Promise<RunOutcome
  */
 export async function delegate(services: Services, parent: Agent, raw: JsonObject, callId: string): Promise<ToolAnswer> {
   const { crew } = services
-  const start = await refusing(services, parent, raw, () => admit(services, parent, raw, callId))
+  let run: Promise<RunOutcome>
+  try {
+    // In one go: between the last check and the place in the queue nothing else may be admitted.
+    run = startAgent(services, { ...admit(services, parent, raw, callId), subject: crew.newSubject(parent.subject) })
+  } catch (error) {
+    const reason = messageOf(error)
+    await crew.record(parent.subject, [{ type: 'delegation.refused', data: { reason, input: raw } }])
+    throw new CadreError('REFUSED', reason, { cause: error })
+  }
   parent.slot?.lend()
   try {
-    const { result, reads } = await startAgent(services, { ...start, subject: crew.newSubject(parent.subject) })
+    const { result, reads } = await run
     return { text: resultText(result, services.limits.resultChars), ...(reads && { reads }) }
   } finally {
     await parent.slot?.reclaim()
@@ -139,16 +147,6 @@ function typeFor(services: Services, parent: Agent, input: DelegationInput): Age
   const type = services.types.require(input.type)
   if (startable.some(({ name }) => name === type.name)) return type
   throw new CadreError('UNKNOWN_TYPE', `Unknown sub-agent type "${input.type ?? type.name}". Available: ${startable.map(({ name }) => name).join(', ')}.`)
-}
-
-async function refusing<T>(services: Services, parent: Agent, input: JsonObject, check: () => T): Promise<T> {
-  try {
-    return check()
-  } catch (error) {
-    const reason = messageOf(error)
-    await services.crew.record(parent.subject, [{ type: 'delegation.refused', data: { reason, input } }])
-    throw error instanceof CadreError ? error : new CadreError('REFUSED', reason, { cause: error })
-  }
 }
 
 /** Runs one granted call on the main side. A tool's own failure is an outcome (TOO-01). */
