@@ -1,12 +1,15 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
+/** Pieces are collected to this many characters: a write of its own for each would cost more than all the rest. */
+const CHUNK_CHARS = 256 * 1024
+
 /** Writes a file piece by piece so that readers see the old one or the whole new one, never a part. */
-export async function writeAtomically(path: string, pieces: Iterable<string> | AsyncIterable<string>): Promise<void> {
+export async function writeAtomically(path: string, pieces: AsyncIterable<string>): Promise<void> {
   const unfinished = join(dirname(path), `.${basename(path)}.new`)
   const handle = await open(unfinished, 'w')
   try {
-    await handle.writeFile(pieces)
+    await handle.writeFile(inChunks(pieces))
     await handle.close()
     await rename(unfinished, path)
   } catch (error) {
@@ -14,4 +17,15 @@ export async function writeAtomically(path: string, pieces: Iterable<string> | A
     await rm(unfinished, { force: true })
     throw error
   }
+}
+
+async function* inChunks(pieces: AsyncIterable<string>): AsyncIterable<string> {
+  let chunk = ''
+  for await (const piece of pieces) {
+    chunk += piece
+    if (chunk.length < CHUNK_CHARS) continue
+    yield chunk
+    chunk = ''
+  }
+  yield chunk
 }

@@ -6,7 +6,10 @@ import type { AgentResult } from '../core/result.ts'
 export type SweepItem = { readonly item: string; readonly columns: Readonly<Record<string, string>> }
 
 export type SweepOptions = {
-  /** Glob patterns (commas outside brackets separate them, `!` takes away), one `.csv`, `.tsv`, `.jsonl` or `.ndjson` file, or `-` for lines of stdin. */
+  /**
+   * Glob patterns (commas outside brackets separate them, `!` takes away), one `.csv`, `.tsv`, `.jsonl` or `.ndjson` file, or `-` for
+   * lines of stdin.
+   */
   readonly over: string
   /** `{item}` and `{<column>}` are filled in. `null`: the agent gets `{"items":[{"item":…,<columns>}]}` as JSON, as a program wants it. */
   readonly prompt: string | null

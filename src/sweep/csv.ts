@@ -6,8 +6,8 @@ import type { Table } from './table.ts'
 const DELIMITERS = [',', ';', '\t'] as const
 
 /**
- * The rows of a CSV file with a header row, as items: quoted fields, BOM, CRLF; `;` or tab where the header uses those. `name` is for messages.
- * Throws USAGE naming the line of the first row that does not fit: nothing is run on half a table.
+ * The rows of a CSV file with a header row, as items: quoted fields, BOM, CRLF; `;` or tab where the header uses those. `name` is for
+ * messages. Throws USAGE naming the line of the first row that does not fit: nothing is run on half a table.
  */
 export function readCsv(text: string, name: string): Table {
   const [header, ...rows] = parseRows(text, name)
@@ -31,7 +31,8 @@ function parseRows(text: string, name: string): readonly (readonly string[])[] {
     return parse(text, { bom: true, delimiter: delimiterOf(text), skip_empty_lines: true })
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw new CadreError('USAGE', `${name} cannot be read as CSV: ${error.message}. Mend that line, then run the sweep again.`, { cause: error })
+    const message = `${name} cannot be read as CSV: ${error.message}. Mend that line, then run the sweep again.`
+    throw new CadreError('USAGE', message, { cause: error })
   }
 }
 

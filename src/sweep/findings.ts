@@ -23,8 +23,9 @@ const LIST_KEYS = ['findings', 'items', 'results'] as const
 const MAX_DEPTH = 4
 
 /**
- * The findings a value carries (CMD-12): itself, in a list, or under `findings`, also per item of a batch (`items`, `results`). A finding is an
- * object with a `file` (or `path`), a `message` (or `text`) and, unless it is about the whole file, a `line`. All else is no finding.
+ * The findings a value carries (CMD-12): itself, in a list, or under `findings`, also per item of a batch (`items`, `results`). A finding
+ * is an object with a `file` (or `path`), a `message` (or `text`) and, unless it is about the whole file, a `line`. All else is no
+ * finding.
  */
 export function findingsOf(value: Json | null, agent: string, depth = 0): readonly Finding[] {
   if (depth > MAX_DEPTH) return []

@@ -14,7 +14,8 @@ type Doors = Pick<SweepDoors, 'listFiles' | 'readText' | 'stdin'>
 
 /**
  * Everything a sweep is to work on, read whole before anything is run: a bad row costs nothing, and the total is known. Equal items count
- * once. `isOwn` tells files the sweep itself writes. On abort, stdin is read no further. Throws USAGE when there is nothing to do, or a row is bad.
+ * once. `isOwn` tells files the sweep itself writes. On abort, stdin is read no further. Throws USAGE when there is nothing to do, or a
+ * row is bad.
  */
 export async function readItems(over: string, doors: Doors, isOwn: (path: string) => boolean, signal: AbortSignal): Promise<Found> {
   const table = await readTable(over.trim(), doors, isOwn, signal)
@@ -36,7 +37,9 @@ async function readTable(over: string, doors: Doors, isOwn: (path: string) => bo
     return nonEmpty(format(text, name), `${name} has no rows.`, signal)
   }
   const files = await listFiles(over, doors)
-  const why = `no file matches ${over || 'an empty pattern'}, git-ignored files left out. Check the pattern, and quote it so that the shell leaves it alone.`
+  const why =
+    `no file matches ${over || 'an empty pattern'}, git-ignored files left out. ` +
+    'Check the pattern, and quote it so that the shell leaves it alone.'
   return nonEmpty({ columns: [], items: files.filter((path) => !isOwn(path)).map(plain) }, why, signal)
 }
 
@@ -51,7 +54,10 @@ function tableFormat(over: string): ((text: string, name: string) => Table) | nu
 
 async function listFiles(over: string, doors: Doors): Promise<readonly string[]> {
   const { take, leave } = splitPatterns(over)
-  const listed = async (patterns: readonly string[]) => new Set((await Promise.all(patterns.map((pattern) => doors.listFiles(pattern)))).flat())
+  const listed = async (patterns: readonly string[]) => {
+    const lists = await Promise.all(patterns.map((pattern) => doors.listFiles(pattern)))
+    return new Set(lists.flat())
+  }
   const [taken, left] = await Promise.all([listed(take), listed(leave)])
   const files = [...taken].filter((path) => !left.has(path))
   return take.length > 1 ? files.toSorted((a, b) => (a < b ? -1 : 1)) : files

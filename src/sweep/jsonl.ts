@@ -4,8 +4,8 @@ import type { SweepItem } from './contract.ts'
 import type { Table } from './table.ts'
 
 /**
- * The lines of a JSONL file as items. An object's keys are its columns (a value that is no text as JSON, null as nothing); a string is the item
- * itself. Blank lines are skipped. Throws USAGE naming the first line that is neither.
+ * The lines of a JSONL file as items. An object's keys are its columns (a value that is no text as JSON, null as nothing); a string is
+ * the item itself. Blank lines are skipped. Throws USAGE naming the first line that is neither.
  */
 export function readJsonl(text: string, name: string): Table {
   const columns = new Set<string>()
@@ -29,11 +29,15 @@ function parseLine(line: string, place: string) {
   try {
     value = JSON.parse(line)
   } catch (error) {
-    throw new CadreError('USAGE', `${place} is not JSON (${messageOf(error)}). Each line must be one JSON object or string.`, { cause: error })
+    const message = `${place} is not JSON (${messageOf(error)}). Each line must be one JSON object or string.`
+    throw new CadreError('USAGE', message, { cause: error })
   }
   if (typeof value === 'string' || isObject(value)) return value
   const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
   throw new CadreError('USAGE', `${place} is ${what}. Each line must be one JSON object or string.`)
 }
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value))
+function textOf(value: Json | undefined): string {
+  if (typeof value === 'string') return value
+  return value === null || value === undefined ? '' : JSON.stringify(value)
+}

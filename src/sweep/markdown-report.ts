@@ -32,10 +32,12 @@ function status(summary: SweepSummary): string {
 function failures({ failed, failures: { groups, first } }: SweepSummary): string {
   if (failed === 0) return ''
   const listed = first.reduce((sum, { items }) => sum + items.length, 0)
+  const causes = groups.map(({ items, ending, reason, examples }) => [count(items), ending, reason, named(examples, items)])
+  const runs = first.map(({ items, ending, reason, agentId }) => [named(items), ending, reason, agentId])
   return [
     `## Failures (${count(failed)})`,
-    groups.length > 1 && table(['items', 'status', 'reason', 'first'], groups.map((group) => [count(group.items), group.ending, group.reason, named(group.examples, group.items)])),
-    table(['item', 'status', 'reason', 'agent'], first.map((failure) => [failure.items.join(', '), failure.ending, failure.reason, failure.agentId])),
+    groups.length > 1 && table(['items', 'status', 'reason', 'first'], causes),
+    table(['item', 'status', 'reason', 'agent'], runs),
     more(failed - listed, 'failed item'),
   ].filter(Boolean).join('\n\n')
 }

@@ -38,10 +38,14 @@ export async function outputFolder(out: string, root: string): Promise<OutputFol
         report: join(path, REPORT_NAME),
         sarif: hasFindings ? join(path, SARIF_NAME) : null,
       }
-      await writeAtomically(files.report, [renderMarkdown({ ...summary, files })])
+      await writeAtomically(files.report, whole(renderMarkdown(summary)))
       if (files.sarif) await writeAtomically(files.sarif, sarifOf(results.lines('with findings'), summary.agent))
       else await rm(join(path, SARIF_NAME), { force: true })
       return files
     },
   }
+}
+
+async function* whole(text: string): AsyncIterable<string> {
+  yield text
 }

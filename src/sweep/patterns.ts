@@ -5,8 +5,8 @@ const OPENING = '{[('
 const CLOSING = '}])'
 
 /**
- * Splits `src/**,!**\/*.test.ts` at its commas. A comma inside `{}`, `[]` or `()` or after a backslash belongs to the pattern; `!` takes files
- * away, wherever it stands in the list, unless it begins an extended pattern such as `!(a|b)`. Only `!` patterns: all other files.
+ * Splits `src/**,!**\/*.test.ts` at its commas. A comma inside `{}`, `[]` or `()` or after a backslash belongs to the pattern; `!` takes
+ * files away, wherever it stands in the list, unless it begins an extended pattern such as `!(a|b)`. Only `!` patterns: all other files.
  */
 export function splitPatterns(over: string): Patterns {
   const all = splitAtCommas(over).map((pattern) => pattern.trim()).filter(Boolean)

@@ -1,6 +1,6 @@
 /**
- * Runs `work` on every item, at most `parallel` at a time, in order of the list. Once `stop` is aborted no more are begun. Resolves when all
- * begun ones have settled; if some rejected, it begins no more, calls `onError` at once and rejects with the first error in the end.
+ * Runs `work` on every item, at most `parallel` at a time, in order of the list. Once `stop` is aborted no more are begun. Resolves when
+ * all begun ones have settled; if some rejected, it begins no more, calls `onError` at once and rejects with the first error in the end.
  */
 export async function pool<Item>(
   items: readonly Item[],

@@ -23,11 +23,11 @@ const LIMITS = { redrawMs: 100, idleRedrawMs: 1_000, plainMs: 5_000, plainStep: 
 const CLEAR = '\r\u001b[2K'
 
 /**
- * One line of progress (CMD-12): on a terminal redrawn in place, at most 10 times a second and never wider than it; elsewhere plain lines, every
- * 5 s or 10 %, and one at the end.
+ * One line of progress (CMD-12): on a terminal redrawn in place, at most 10 times a second and never wider than it; elsewhere plain
+ * lines, every 5 s or 10 %, and one at the end.
  */
-export function createProgressLine({ stream, isTTY, now = () => performance.now(), colour = isTTY && !process.env['NO_COLOR'] }: ProgressOptions): ProgressLine {
-  const paint = createPaint(colour)
+export function createProgressLine({ stream, isTTY, now = () => performance.now(), colour }: ProgressOptions): ProgressLine {
+  const paint = createPaint(colour ?? (isTTY && !process.env['NO_COLOR']))
   const pace = createPace()
   let latest: SweepProgress | null = null
   let drawnAt = -Infinity
@@ -90,4 +90,7 @@ function fields({ total, done, failed, running, costUsd, cached }: SweepProgress
   ].map(printable)
 }
 
-const rate = (perSecond: number) => (perSecond >= 1 ? `${perSecond >= 10 ? count(Math.round(perSecond)) : perSecond.toFixed(1)}/s` : `${(perSecond * 60).toFixed(1)}/min`)
+function rate(perSecond: number): string {
+  if (perSecond >= 10) return `${count(Math.round(perSecond))}/s`
+  return perSecond >= 1 ? `${perSecond.toFixed(1)}/s` : `${(perSecond * 60).toFixed(1)}/min`
+}

@@ -21,7 +21,10 @@ export function composer(prompt: string | null, columns: readonly string[]): Com
     }
   }
   const nothing = { item: '', columns: {} }
-  return (items) => `${template.forItem(nothing)}\n\n${items.length === 1 ? (items[0]?.item ?? '') : numbered(items.map(({ item }) => item))}`
+  return (items) => {
+    const names = items.map(({ item }) => item)
+    return `${template.forItem(nothing)}\n\n${names.length === 1 ? (names[0] ?? '') : numbered(names)}`
+  }
 }
 
 const numbered = (texts: readonly string[]) => texts.map((text, index) => `${index + 1}. ${text}`).join('\n\n')

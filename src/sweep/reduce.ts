@@ -5,11 +5,12 @@ import type { SweepSummary } from './summary.ts'
 export const REDUCE_LIMITS = { totalChars: 240_000, leastCharsPerResult: 500 } as const
 
 /**
- * The prompt of the last agent (CMD-12): what it is asked, then the results, one JSON line each, in the order of the items. Too many or too long
- * ones are cut, and the prompt says so.
+ * The prompt of the last agent (CMD-12): what it is asked, then the results, one JSON line each, in the order of the items. Too many or
+ * too long ones are cut, and the prompt says so.
  */
-export async function reducePrompt(prompt: string, lines: AsyncIterable<JsonObject>, { runs, summary }: { readonly runs: number; readonly summary: SweepSummary }): Promise<string> {
-  const perResult = Math.max(REDUCE_LIMITS.leastCharsPerResult, Math.floor(REDUCE_LIMITS.totalChars / Math.max(1, runs)))
+export async function reducePrompt(prompt: string, lines: AsyncIterable<JsonObject>, summary: SweepSummary): Promise<string> {
+  const share = Math.floor(REDUCE_LIMITS.totalChars / Math.max(1, summary.total))
+  const perResult = Math.max(REDUCE_LIMITS.leastCharsPerResult, share)
   const shown: string[] = []
   let chars = 0
   let seen = 0
@@ -35,4 +36,5 @@ function essence(line: JsonObject): JsonObject {
   return { ...what, status: line['status'], cause: line['cause'], error: line['error'] }
 }
 
-const shorten = (text: string, limit: number) => (text.length <= limit ? text : `${text.slice(0, limit)}[… ${text.length - limit} characters left out]`)
+const shorten = (text: string, limit: number) =>
+  text.length <= limit ? text : `${text.slice(0, limit)}[… ${text.length - limit} characters left out]`

@@ -7,7 +7,9 @@ import { CadreError } from '../core/errors.ts'
 import type { Outcome } from './outcome.ts'
 
 export const RESULTS_NAME = 'results.jsonl'
-/** Where a new `results.jsonl` grows until it holds everything that is skipped this time. One name: what a kill left here is overwritten. */
+/**
+ * Where a new `results.jsonl` grows until it holds everything that is skipped this time. One name: what a kill left here is overwritten.
+ */
 export const UNPUBLISHED_NAME = '.results.jsonl.new'
 
 /** The results of one sweep, one JSON line per run, readable while it grows. */

@@ -8,8 +8,8 @@ const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 const ROOT = '%SRCROOT%'
 
 /**
- * A SARIF 2.1.0 log of all findings, in pieces, so that any number fits (CMD-12): one run of the tool `cadre`, one rule per kind. `lines` are
- * those of a results file.
+ * A SARIF 2.1.0 log of all findings, in pieces, so that any number fits (CMD-12): one run of the tool `cadre`, one rule per kind. `lines`
+ * are those of a results file.
  */
 export async function* sarifOf(lines: AsyncIterable<JsonObject>, agent: string): AsyncIterable<string> {
   const rules = new Map<string, number>()
@@ -24,8 +24,8 @@ export async function* sarifOf(lines: AsyncIterable<JsonObject>, agent: string):
       separator = ',\n'
     }
   }
-  const driver = { name: 'cadre', rules: [...rules.keys()].map((id) => ({ id, shortDescription: { text: `${id}, found by the agent type ${agent}` } })) }
-  yield `\n],"tool":${JSON.stringify({ driver })}}]}\n`
+  const described = [...rules.keys()].map((id) => ({ id, shortDescription: { text: `${id}, found by the agent type ${agent}` } }))
+  yield `\n],"tool":${JSON.stringify({ driver: { name: 'cadre', rules: described } })}}]}\n`
 }
 
 const resultOf = ({ file, line, column, kind, level, message }: Finding, ruleIndex: number): JsonObject => ({

@@ -2,10 +2,22 @@ import type { AgentResult } from '../core/result.ts'
 import type { Finding } from './findings.ts'
 
 /** One run that did not complete. */
-export type Failure = { readonly index: number; readonly items: readonly string[]; readonly ending: string; readonly reason: string; readonly agentId: string }
+export type Failure = {
+  readonly index: number
+  readonly items: readonly string[]
+  /** `failed (model)`. */
+  readonly ending: string
+  readonly reason: string
+  readonly agentId: string
+}
 
 /** Failures with one cause: the reason as the first of them gives it, how many items it cost, and a few of them. */
-export type FailureGroup = { readonly ending: string; readonly reason: string; readonly items: number; readonly examples: readonly string[] }
+export type FailureGroup = {
+  readonly ending: string
+  readonly reason: string
+  readonly items: number
+  readonly examples: readonly string[]
+}
 
 /** What an agent answered that is no list of findings, cut short. */
 export type Answer = { readonly index: number; readonly items: readonly string[]; readonly text: string }

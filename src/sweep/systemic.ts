@@ -7,8 +7,8 @@ const OUTSIDE: readonly Cause[] = ['setup', 'model', 'rate_limit']
 export const SYSTEMIC = { runsBeforeAnyCompleted: 20, runsAfter: 100 } as const
 
 /**
- * Watches for one error that hits every agent, so that 10,000 items do not fail (and wait, and pay) 10,000 times. Answers the reason to stop,
- * or null. Failures that differ, or that have one good run among them, never stop a sweep.
+ * Watches for one error that hits every agent, so that 10,000 items do not fail (and wait, and pay) 10,000 times. Answers the reason to
+ * stop, or null. Failures that differ, or that have one good run among them, never stop a sweep.
  */
 export function createSystemicWatch(): (outcome: Outcome) => string | null {
   let last = ''

@@ -4,7 +4,16 @@ import { endingOf, reasonOf, sharedReason, type Outcome } from './outcome.ts'
 import type { Answer, Failure, SweepSummary } from './summary.ts'
 
 /** What a summary holds at most, whatever the number of items: this is what keeps a sweep's memory flat. */
-export const SUMMARY_LIMITS = { findings: 5_000, failures: 1_000, answers: 1_000, groups: 50, kinds: 200, examples: 3, textChars: 500 } as const
+export const SUMMARY_LIMITS = {
+  findings: 5_000,
+  failures: 1_000,
+  answers: 1_000,
+  groups: 50,
+  kinds: 200,
+  /** Items named per group. */
+  examples: 3,
+  textChars: 500,
+} as const
 
 /** The counts and first few of a sweep so far. */
 export type Tally = Pick<SweepSummary, 'completed' | 'cached' | 'failed' | 'runs' | 'costUsd' | 'findings' | 'failures' | 'answers'>
@@ -73,7 +82,7 @@ export function createTally(agent: string): { add(outcome: Outcome): number; cou
         kinds: [...kinds].map(([kind, count]) => ({ kind, count })).toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1)),
         first: firstFindings.list(),
       },
-      failures: { groups: [...groups.values()].toSorted((a, b) => b.items - a.items), first: firstFailures.list() },
+      failures: { groups: [...groups.values()].toSorted((a, b) => b.items - a.items || (a.ending < b.ending ? -1 : 1)), first: firstFailures.list() },
       answers: { total: answers, first: firstAnswers.list() },
     }),
   }
@@ -85,6 +94,7 @@ function answerOf({ result }: Outcome): string {
   return isBare(result.value) ? '' : clip(typeof result.value === 'string' ? result.value : JSON.stringify(result.value))
 }
 
-const isBare = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.values(value).every((inner) => isBare(inner))
+const isBare = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.values(value).every((inner) => isBare(inner))
 
 const clip = (text: string) => (text.length > SUMMARY_LIMITS.textChars ? `${text.slice(0, SUMMARY_LIMITS.textChars - 1)}…` : text)

@@ -16,8 +16,8 @@ export type Template = {
 }
 
 /**
- * Reads `{item}` and `{<column>}` out of a prompt (CMD-05). A column called `item` is that column. All other braces stay as they are, so JSON and
- * code may stand in a prompt; but a lone `{word}` that names no column is a slip: USAGE, naming the columns. `\{` is a brace.
+ * Reads `{item}` and `{<column>}` out of a prompt (CMD-05). A column called `item` is that column. All other braces stay as they are, so
+ * JSON and code may stand in a prompt; but a lone `{word}` that names no column is a slip: USAGE, naming the columns. `\{` is a brace.
  */
 export function parseTemplate(prompt: string, columns: readonly string[]): Template {
   const known = new Set([ITEM, ...columns])
@@ -41,7 +41,8 @@ export function parseTemplate(prompt: string, columns: readonly string[]): Templ
 function valueOf({ item, columns }: SweepItem, name: string): string {
   const value = Object.hasOwn(columns, name) ? columns[name] : name === ITEM ? item : undefined
   if (value !== undefined) return value
-  throw new CadreError('USAGE', `The prompt uses {${name}}, but this row has no such column: ${item}. Add it to the row, or leave the row out.`)
+  const message = `The prompt uses {${name}}, but this row has no such column: ${item}. Add it to the row, or leave the row out.`
+  throw new CadreError('USAGE', message)
 }
 
 const unknownColumn = (unknown: readonly string[], known: readonly string[]) =>

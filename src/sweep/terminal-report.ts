@@ -4,15 +4,15 @@ import type { SweepSummary } from './summary.ts'
 import { cells, fit, fitEnd, pad, printable } from './terminal-text.ts'
 import { count, counted, headline, named, nextSteps } from './wording.ts'
 
-/** `width` in columns; `maxRows`: lines for findings and answers, headings and failures not counted. */
+/** `width` in columns; `maxRows`: lines for findings, and for answers. */
 export type ReportStyle = { readonly width: number; readonly colour: boolean; readonly maxRows: number }
 
 const WIDTHS = { least: 40, most: 160, kind: 16, item: 40 } as const
 const MAX_GROUPS = 5
 
 /**
- * A sweep's summary for a terminal or a pipe, ending in a line break: counts, findings by file, answers, failures with their reasons, what to do
- * next. No line is wider than `width`, and text that agents wrote cannot control the terminal.
+ * A sweep's summary for a terminal or a pipe, ending in a line break: counts, findings by file, answers, failures with their reasons,
+ * what to do next. No line is wider than `width`, and text that agents wrote cannot control the terminal.
  */
 export function renderReport(summary: SweepSummary, { width, colour, maxRows }: ReportStyle): string {
   const page = { width: Math.min(Math.max(width, WIDTHS.least), WIDTHS.most), paint: createPaint(colour), maxRows: Math.max(1, maxRows) }
@@ -30,7 +30,12 @@ export function renderReport(summary: SweepSummary, { width, colour, maxRows }: 
 type Page = { readonly width: number; readonly paint: Paint; readonly maxRows: number }
 type Lines = readonly string[]
 
-const TITLES: Readonly<Record<SweepSummary['status'], string>> = { completed: '', failed: '', stopped: 'Stopped early', interrupted: 'Interrupted' }
+const TITLES = {
+  completed: '',
+  failed: '',
+  stopped: 'Stopped early',
+  interrupted: 'Interrupted',
+} as const satisfies Readonly<Record<SweepSummary['status'], string>>
 
 function head(summary: SweepSummary, { width, paint }: Page): Lines {
   const title = fit(printable(`${summary.agent} over ${summary.over}`), width)
@@ -43,7 +48,7 @@ function head(summary: SweepSummary, { width, paint }: Page): Lines {
 
 /** The last agent's answer is what was asked for: whole, its line breaks kept. */
 function reduced({ reduced }: SweepSummary): Lines {
-  return reduced?.success ? reduced.output.trim().split('\n').map((line) => line.replace(/^\s*/, '') === '' ? '' : indentOf(line) + printable(line)) : []
+  return reduced?.success ? reduced.output.trim().split('\n').map((line) => (indentOf(line) + printable(line)).trimEnd()) : []
 }
 
 const indentOf = (line: string) => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '  ') ?? ''
@@ -52,13 +57,14 @@ const LEVEL_PAINT: Readonly<Record<Level, keyof Paint>> = { error: 'red', warnin
 
 function findings({ findings: { total, kinds, first } }: SweepSummary, { width, paint, maxRows }: Page): Lines {
   if (total === 0) return []
-  const shown = first.slice(0, maxRows)
+  const shown = thatFit(first, maxRows)
   const lineWidth = Math.max(...shown.map(({ line }) => String(line ?? '').length))
   const kindWidth = Math.min(WIDTHS.kind, Math.max(...shown.map(({ kind }) => cells(printable(kind)))))
   const row = ({ line, kind, level, message }: Finding) => {
     const place = String(line ?? '').padStart(lineWidth)
     const room = width - 2 - lineWidth - 2 - kindWidth - 2
-    return `  ${paint.dim(place)}  ${paint[LEVEL_PAINT[level]](pad(printable(kind), kindWidth))}  ${fit(printable(message), room)}`.trimEnd()
+    const label = paint[LEVEL_PAINT[level]](pad(printable(kind), kindWidth))
+    return `  ${paint.dim(place)}  ${label}  ${fit(printable(message), room)}`.trimEnd()
   }
   const byFile = Map.groupBy(shown, ({ file }) => file)
   const kindCounts = kinds.map(({ kind, count: number }) => `${count(number)} ${printable(kind)}`).join(', ')
@@ -69,38 +75,54 @@ function findings({ findings: { total, kinds, first } }: SweepSummary, { width, 
   ]
 }
 
+/** As many of the first findings as fit into so many lines together with the names of their files; at least one. */
+function thatFit(findings: readonly Finding[], maxRows: number): readonly Finding[] {
+  const files = new Set<string>()
+  const end = findings.findIndex(({ file }, index) => {
+    const lines = index + 1 + files.add(file).size
+    return index > 0 && lines > maxRows
+  })
+  return end < 0 ? findings : findings.slice(0, end)
+}
+
 function answers({ answers: { total, first } }: SweepSummary, { width, paint, maxRows }: Page): Lines {
   if (total === 0) return []
   const shown = first.slice(0, maxRows)
   const names = shown.map(({ items }) => printable(named(items)))
   const nameWidth = Math.min(WIDTHS.item, Math.floor(width / 2), Math.max(...names.map(cells)))
+  const row = (text: string, name: string) =>
+    `${paint.bold(pad(fitEnd(name, nameWidth), nameWidth))}  ${fit(printable(text), width - nameWidth - 2)}`.trimEnd()
   return [
-    ...shown.map(({ text }, index) => `${paint.bold(pad(fitEnd(names[index] ?? '', nameWidth), nameWidth))}  ${fit(printable(text), width - nameWidth - 2)}`.trimEnd()),
+    ...shown.map(({ text }, index) => row(text, names[index] ?? '')),
     ...(total > shown.length ? [paint.dim(`… ${counted(total - shown.length, 'more answer')}`)] : []),
   ]
 }
 
-function failures({ failed, failures: { groups } }: SweepSummary, { width, paint }: Page): Lines {
-  if (failed === 0) return []
+function failures({ status, failed, failures: { groups } }: SweepSummary, { width, paint }: Page): Lines {
+  if (failed === 0 || (status === 'stopped' && groups.length === 1)) return [] // the one reason stands at the top
   const shown = groups.slice(0, MAX_GROUPS)
   const numberWidth = Math.max(...shown.map(({ items }) => count(items).length))
   const room = width - numberWidth - 4
+  const row = (number: string, text: string) => `  ${number.padStart(numberWidth)}  ${text}`
   return [
     paint.red(paint.bold(`Failed: ${counted(failed, 'item')}`)),
     ...shown.flatMap(({ items, ending, reason, examples }) => [
-      ...wrap(`${ending}: ${printable(reason)}`, room, 3).map((line, index) => `  ${(index === 0 ? count(items) : '').padStart(numberWidth)}  ${line}`),
-      paint.dim(`  ${' '.repeat(numberWidth)}  ${fit(printable(named(examples, items)), room)}`),
+      ...wrap(`${ending}: ${printable(reason)}`, room, 3).map((line, index) => row(index === 0 ? count(items) : '', line)),
+      paint.dim(row('', fit(printable(named(examples, items)), room))),
     ]),
     ...(groups.length > shown.length ? [paint.dim(`  … ${counted(groups.length - shown.length, 'more reason')}`)] : []),
   ]
 }
 
 function foot(summary: SweepSummary, { width, maxRows }: Page): Lines {
-  const { files, findings: { total: findings }, answers: { total: answers } } = summary
-  const isCut = findings > maxRows || answers > maxRows
+  const { files, findings, answers } = summary
+  const isCut = findings.total > thatFit(findings.first, maxRows).length || answers.total > maxRows
   const steps = [...nextSteps(summary), ...(isCut && files.results === null ? ['Add --out <folder> to get everything as files.'] : [])]
   const written = [files.report, files.results, files.sarif].filter((path) => path !== null)
-  return [...steps.flatMap((step) => wrap(step, width)), ...(written.length > 0 ? ['Written:', ...written.map((path) => `  ${printable(path)}`)] : [])]
+  return [
+    ...steps.flatMap((step) => wrap(step, width)),
+    ...(written.length > 0 ? ['Written:', ...written.map((path) => `  ${printable(path)}`)] : []),
+  ]
 }
 
 /** Breaks a text at spaces; the last of `maxLines` is cut. */
@@ -108,7 +130,8 @@ function wrap(text: string, width: number, maxLines = 8): Lines {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)
-    if (last !== undefined && (cells(last) + 1 + cells(word) <= width || lines.length === maxLines)) lines[lines.length - 1] = `${last} ${word}`
+    const fits = last !== undefined && (cells(last) + 1 + cells(word) <= width || lines.length === maxLines)
+    if (fits) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines.map((line) => fit(line, width))

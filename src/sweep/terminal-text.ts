@@ -1,10 +1,14 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /** One line that cannot move the cursor, change colours or play tricks with direction, whoever wrote it. */
-export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, '').trim()
+export const printable = (text: string): string =>
+  stripVTControlCharacters(text)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu, '')
+    .trim()
 
 const NO_CELL = /^\p{M}/u
-const TWO_CELLS = /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
+const TWO_CELLS = /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{3fffd}]/u
 
 /** The columns a printable text takes on a terminal. */
 export function cells(text: string): number {
