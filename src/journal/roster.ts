@@ -15,8 +15,7 @@ export type AgentRow = {
   readonly depth: number
   readonly title: string
   readonly type: string
-  /** Null while it waits in the queue. */
-  readonly model: string | null
+  readonly model: string
   /** `interrupted`: it has no end, and its session no longer runs. */
   readonly status: FinalStatus | LiveStatus | 'interrupted'
   readonly cause: Cause | null
@@ -27,6 +26,7 @@ export type AgentRow = {
   /** 0 until it has ended: prices are settled with the result. */
   readonly costUsd: number
   readonly background: boolean
+  /** Null while it waits in the queue. */
   readonly started: number | null
   readonly ended: number | null
 }
@@ -40,8 +40,8 @@ const CAUSES = {
 /** Calls that only wait for other agents. */
 const WAITING_TOOLS: readonly string[] = ['agent', 'agent_wait']
 
-const life = (type: string, columns: string) =>
-  `SELECT seq, agent, parent, depth, time, ${columns} FROM event INDEXED BY event_life WHERE (${LIFE}) AND session = ? AND type = '${type}' ORDER BY seq`
+const life = (types: string, columns: string) => `SELECT seq, agent, parent, depth, time, type AS event, ${columns}
+  FROM event INDEXED BY event_life WHERE (${LIFE}) AND session = ? AND type IN (${types}) ORDER BY seq`
 
 export type RosterReader = {
   /** The agents of a session, oldest first. `running`: whether the session still has its process. */
@@ -49,10 +49,9 @@ export type RosterReader = {
 }
 
 export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
-  const queued = db.prepare(life('delegation.queued', `data ->> '$.title' AS title, data ->> '$.agentType' AS type`))
-  const started = db.prepare(life('delegation.started', `data ->> '$.title' AS title, data ->> '$.agentType' AS type, data ->> '$.model' AS model,
-    data ->> '$.grant.limits.maxTurns' AS maxTurns, data ->> '$.background' AS background, data ->> '$.callId' AS callId`))
-  const ended = db.prepare(life('delegation.ended', `data ->> '$.result.title' AS title, data ->> '$.result.agentType' AS type,
+  const begun = db.prepare(life(`'delegation.queued', 'delegation.started'`, `data ->> '$.title' AS title, data ->> '$.agentType' AS type,
+    data ->> '$.model' AS model, data ->> '$.grant.limits.maxTurns' AS maxTurns, data ->> '$.background' AS background, data ->> '$.callId' AS callId`))
+  const ended = db.prepare(life(`'delegation.ended'`, `data ->> '$.result.title' AS title,
     data ->> '$.result.model' AS model, data ->> '$.result.status' AS status, data ->> '$.result.cause' AS cause, data ->> '$.result.turns' AS turns,
     data ->> '$.result.toolCalls' AS toolCalls, costUsd, data ->> '$.result.usage.input' AS input, data ->> '$.result.usage.output' AS output,
     data ->> '$.result.usage.cacheRead' AS cacheRead, data ->> '$.result.usage.cacheWrite' AS cacheWrite`))
@@ -72,53 +71,24 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
   }
 
   function agents(session: string, running: boolean): readonly AgentRow[] {
+    // In the order of an agent's first event: a Map keeps the place of a key that is set again.
     const rows = new Map<string, AgentRow>()
-    const seen = new Map<string, number>()
-    const answering = new Set<string>()
     const callIds = new Map<string, string>()
-    const enter = (row: Row, columns: Omit<AgentRow, 'id' | 'parent' | 'depth'>): void => {
+    for (const row of begun.all(session)) {
       const id = text(row, 'agent')
-      rows.set(id, { id, parent: textOrNull(row, 'parent'), depth: number(row, 'depth'), ...columns })
-      seen.set(id, Math.min(seen.get(id) ?? Infinity, number(row, 'seq')))
-    }
-    for (const row of queued.all(session)) enter(row, { ...WAITS, title: text(row, 'title'), type: text(row, 'type') })
-    for (const row of started.all(session)) {
-      enter(row, {
-        ...WAITS,
-        title: text(row, 'title'),
-        type: text(row, 'type'),
-        model: text(row, 'model'),
-        status: 'running',
-        maxTurns: numberOrNull(row, 'maxTurns'),
-        background: number(row, 'background') === 1,
-        started: rows.get(text(row, 'agent'))?.started ?? number(row, 'time'),
-      })
+      const before = rows.get(id)
+      rows.set(id, { ...begunRow(row), started: before?.started ?? (text(row, 'event') === 'delegation.started' ? number(row, 'time') : null) })
       const callId = textOrNull(row, 'callId')
-      if (callId !== null) callIds.set(text(row, 'agent'), callId)
+      if (callId !== null) callIds.set(id, callId)
     }
     for (const row of ended.all(session)) {
       const before = rows.get(text(row, 'agent'))
-      if (before?.ended) continue
-      enter(row, {
-        ...(before ?? WAITS),
-        title: text(row, 'title'),
-        type: text(row, 'type'),
-        model: text(row, 'model'),
-        status: word(row, 'status', FINAL),
-        cause: row['cause'] === null ? null : word(row, 'cause', CAUSES),
-        turns: number(row, 'turns'),
-        toolCalls: number(row, 'toolCalls'),
-        usage: usageOf(row),
-        costUsd: number(row, 'costUsd'),
-        ended: number(row, 'time'),
-      })
+      if (before?.ended === null) rows.set(before.id, { ...before, ...endedColumns(row) })
     }
     const live = [...rows.values()].filter((row) => row.ended === null)
-    for (const { id } of live) {
-      const callId = callIds.get(id)
-      if (callId !== undefined) answering.add(callId)
-    }
-    const figures = new Map(live.length === 0 ? [] : spent.all(session).map((row) => [text(row, 'agent'), row]))
+    if (live.length === 0) return [...rows.values()]
+    const answering = new Set(live.flatMap(({ id }) => callIds.get(id) ?? []))
+    const figures = new Map(spent.all(session).map((row) => [text(row, 'agent'), row]))
     for (const row of live) {
       const own = figures.get(row.id)
       const waits = row.status === 'running' && isWaiting(session, row.id, own ? number(own, 'seq') : 0, answering)
@@ -128,17 +98,42 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
         ...(own && { turns: number(own, 'turns'), toolCalls: number(own, 'toolCalls'), usage: usageOf(own) }),
       })
     }
-    return [...rows.values()].toSorted((a, b) => (seen.get(a.id) ?? 0) - (seen.get(b.id) ?? 0))
+    return [...rows.values()]
   }
 
   return { agents: (session, running) => read(file, () => agents(session, running)) }
 }
 
-/** What is known of an agent that waits in the queue, but for its title and type. */
-const WAITS: Omit<AgentRow, 'id' | 'parent' | 'depth' | 'title' | 'type'> & { readonly title: string; readonly type: string } = {
-  title: '', type: '', model: null, status: 'queued', cause: null, turns: 0, maxTurns: null, toolCalls: 0, usage: NO_USAGE, costUsd: 0, background: false,
-  started: null, ended: null,
-}
+const begunRow = (row: Row): AgentRow => ({
+  id: text(row, 'agent'),
+  parent: textOrNull(row, 'parent'),
+  depth: number(row, 'depth'),
+  title: text(row, 'title'),
+  type: text(row, 'type'),
+  model: text(row, 'model'),
+  status: text(row, 'event') === 'delegation.queued' ? 'queued' : 'running',
+  cause: null,
+  turns: 0,
+  maxTurns: numberOrNull(row, 'maxTurns'),
+  toolCalls: 0,
+  usage: NO_USAGE,
+  costUsd: 0,
+  background: number(row, 'background') === 1,
+  started: null,
+  ended: null,
+})
+
+const endedColumns = (row: Row) => ({
+  title: text(row, 'title'),
+  model: text(row, 'model'),
+  status: word(row, 'status', FINAL),
+  cause: row['cause'] === null ? null : word(row, 'cause', CAUSES),
+  turns: number(row, 'turns'),
+  toolCalls: number(row, 'toolCalls'),
+  usage: usageOf(row),
+  costUsd: number(row, 'costUsd'),
+  ended: number(row, 'time'),
+})
 
 const usageOf = (row: Row): Usage => ({
   input: number(row, 'input'),

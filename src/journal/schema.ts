@@ -7,6 +7,8 @@ import { isBusy, journalFault } from './fault.ts'
 
 /** What `PRAGMA user_version` of a journal says. Counts up with every change of the tables below. */
 export const SCHEMA_VERSION = 1
+/** What `PRAGMA application_id` of a journal says ("Cdre"): a database without it is another program's. */
+const APPLICATION_ID = 0x43647265
 
 /**
  * How long SQLite may block this thread for a lock. Short, because the thread serves every agent: whoever writes waits longer without
@@ -92,7 +94,7 @@ export function openDatabase(file: string, sync: 'normal' | 'full'): DatabaseSyn
 function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: LOCK_WAIT_MS })
   try {
-    refuseNewer(file, versionOf(db))
+    refuseForeign(db, file)
     const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
     if (mode !== 'wal') {
       throw new CadreError('JOURNAL', `The journal ${file} is on a disk that cannot share it between processes. Set CADRE_JOURNAL to a folder on a local disk.`)
@@ -100,7 +102,7 @@ function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
     db.exec(`PRAGMA synchronous = ${sync === 'full' ? 'FULL; PRAGMA fullfsync = 1' : 'NORMAL'}`)
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA temp_store = MEMORY`)
     if (versionOf(db) === 0) createTables(db)
-    refuseNewer(file, versionOf(db))
+    refuseForeign(db, file)
     return db
   } catch (error) {
     db.close()
@@ -112,7 +114,7 @@ function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
 function createTables(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE')
   try {
-    if (versionOf(db) === 0) db.exec(`${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}`)
+    if (versionOf(db) === 0) db.exec(`${TABLES} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -120,11 +122,19 @@ function createTables(db: DatabaseSync): void {
   }
 }
 
-const versionOf = (db: DatabaseSync): number => Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+const versionOf = (db: DatabaseSync): number => pragma(db, 'user_version')
 
-function refuseNewer(file: string, version: number): void {
-  if (version <= SCHEMA_VERSION) return
-  throw new CadreError('JOURNAL',
-    `The journal ${file} was written by a newer Cadre (its version is ${version}, this one reads ${SCHEMA_VERSION}). ` +
-    'Update Cadre, or set CADRE_JOURNAL to another folder.')
+/** Throws for a database that is neither new nor a journal this Cadre knows, before anything in it is changed. */
+function refuseForeign(db: DatabaseSync, file: string): void {
+  const version = versionOf(db)
+  const isNew = version === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
+  if (!isNew && pragma(db, 'application_id') !== APPLICATION_ID) {
+    throw new CadreError('JOURNAL', `The journal ${file} is a database of another program. Set CADRE_JOURNAL to another folder, or move the file away.`)
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new CadreError('JOURNAL',
+      `The journal ${file} was written by a newer Cadre (its version is ${version}, this one reads ${SCHEMA_VERSION}). ` +
+      'Update Cadre, or set CADRE_JOURNAL to another folder.')
+  }
 }

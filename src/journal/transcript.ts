@@ -3,7 +3,7 @@ import type { CadreEvent, EventType } from '../core/events.ts'
 
 /** The events a conversation is made of. */
 export const TRANSCRIPT_TYPES = [
-  'delegation.started', 'turn.started', 'turn.ended', 'tool.ended', 'message.sent', 'delegation.ended',
+  'delegation.queued', 'delegation.started', 'turn.started', 'turn.ended', 'tool.ended', 'message.sent', 'delegation.ended',
 ] as const satisfies readonly EventType[]
 
 /**
@@ -29,8 +29,9 @@ export function transcriptOf(events: Iterable<CadreEvent>): readonly Message[] {
 
   for (const { type, data } of events) {
     switch (type) {
+      case 'delegation.queued':
       case 'delegation.started':
-        // A resumed agent is started again with the prompt it has.
+        // Queued, started, and started again when it is resumed: always with one prompt.
         if (!begun) messages.push({ role: 'user', text: data.prompt })
         begun = true
         break

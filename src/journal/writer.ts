@@ -10,11 +10,13 @@ import { LEASE, openLeases } from './lease.ts'
 import type { Redact } from './redact.ts'
 import { assemble } from './row.ts'
 
-/** Events one transaction takes when more are waiting: some 20 ms, in which nothing else runs on this thread. */
-const GROUP_EVENTS = 2_000
-/** How long a group waits for another process's transaction before it fails, and how often it looks. */
-const BUSY_LIMIT_MS = 30_000
-const BUSY_RETRY_MS = 5
+export const WRITER_LIMITS = {
+  /** Events one transaction takes when more are waiting: some 20 ms, in which nothing else runs on this thread. */
+  groupEvents: 2_000,
+  /** How long an append waits for other processes' transactions before it fails, and how often it looks. */
+  busyMs: 30_000,
+  busyRetryMs: 5,
+} as const
 
 export type Writer = {
   append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
@@ -32,7 +34,7 @@ type Pending = {
  * Group commit: all that is appended within one turn of the event loop, or while another process holds the file, shares one transaction. What one
  * `append` was given is never split. The transaction itself is synchronous; nothing of it stays in memory afterwards.
  */
-export function openWriter(db: DatabaseSync, file: string, redact: Redact): Writer {
+export function openWriter(db: DatabaseSync, file: string, redact: Redact, { busyMs }: { readonly busyMs: number } = WRITER_LIMITS): Writer {
   const { ino, dev } = statSync(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -73,7 +75,7 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact): Writ
     let end = 0
     for (const { events } of queue) {
       size += events.length
-      if (end > 0 && size > GROUP_EVENTS) break
+      if (end > 0 && size > WRITER_LIMITS.groupEvents) break
       end += 1
     }
     const group = queue.slice(0, end)
@@ -86,12 +88,12 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact): Writ
       const written = transact(() => group.map(({ events }) => events.map(insertOne)))
       group.forEach(({ resolve }, at) => resolve(written[at] ?? []))
     } catch (error) {
-      const patient = isBusy(error) ? group.filter(({ since }) => Date.now() - since < BUSY_LIMIT_MS) : []
+      const patient = isBusy(error) ? group.filter(({ since }) => Date.now() - since < busyMs) : []
       const fault = journalFault(file, 'written', error)
       for (const pending of group) if (!patient.includes(pending)) pending.reject(fault)
       if (patient.length === 0) return
       queue = [...patient, ...queue]
-      schedule(() => setTimeout(flush, BUSY_RETRY_MS))
+      schedule(() => setTimeout(flush, WRITER_LIMITS.busyRetryMs))
     }
   }
 
