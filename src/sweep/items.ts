@@ -29,13 +29,8 @@ async function readTable(over: string, doors: Doors, isOwn: (path: string) => bo
     return nonEmpty({ columns: [], items: lines.map(plain) }, 'stdin held no lines. Pipe one item per line into it.', signal)
   }
   const format = tableFormat(over)
-  if (format) {
-    const name = over
-    const text = await doors.readText(over).catch((error: unknown) => {
-      throw new CadreError('USAGE', `${name} cannot be read: ${messageOf(error)}. Check the path after --over.`, { cause: error })
-    })
-    return nonEmpty(format(text, name), `${name} has no rows.`, signal)
-  }
+  const text = format && (await readTableText(over, doors))
+  if (format && text !== null) return nonEmpty(format(text, over), `${over} has no rows.`, signal)
   const files = await listFiles(over, doors)
   const why =
     `no file matches ${over || 'an empty pattern'}, git-ignored files left out. ` +
@@ -47,9 +42,19 @@ const plain = (item: string): SweepItem => ({ item, columns: {} })
 
 /** One file name without pattern characters, ending like a table. `data[.]csv` sweeps over the file itself instead of its rows. */
 function tableFormat(over: string): ((text: string, name: string) => Table) | null {
-  if (/[*?[\]{}(),!]/.test(over)) return null
+  if (/[*?[\]{}]/.test(over)) return null
   if (/\.[ct]sv$/i.test(over)) return readCsv
   return /\.(jsonl|ndjson)$/i.test(over) ? readJsonl : null
+}
+
+/** The text of a table. `data (1).csv` and `a,b.csv` are names if there is such a file, and patterns (null) if not. */
+async function readTableText(path: string, doors: Doors): Promise<string | null> {
+  try {
+    return await doors.readText(path)
+  } catch (error) {
+    if (/[(),!]/.test(path)) return null
+    throw new CadreError('USAGE', `${path} cannot be read: ${messageOf(error)}. Check the path after --over.`, { cause: error })
+  }
 }
 
 async function listFiles(over: string, doors: Doors): Promise<readonly string[]> {

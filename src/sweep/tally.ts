@@ -82,7 +82,10 @@ export function createTally(agent: string): { add(outcome: Outcome): number; cou
         kinds: [...kinds].map(([kind, count]) => ({ kind, count })).toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1)),
         first: firstFindings.list(),
       },
-      failures: { groups: [...groups.values()].toSorted((a, b) => b.items - a.items || (a.ending < b.ending ? -1 : 1)), first: firstFailures.list() },
+      failures: {
+        groups: [...groups.values()].toSorted((a, b) => b.items - a.items || (a.ending < b.ending ? -1 : 1)),
+        first: firstFailures.list(),
+      },
       answers: { total: answers, first: firstAnswers.list() },
     }),
   }

@@ -37,7 +37,10 @@ export function fakeDoors({ files = {}, agent = () => resultOf(), lines = [], ..
     typeHash: 'type-1',
     agent: 'tester',
     listFiles: (pattern) => Promise.resolve(Object.keys(files).filter((path) => matches(pattern, path)).toSorted()),
-    readText: (path) => (Object.hasOwn(files, path) ? Promise.resolve(files[path] ?? '') : Promise.reject(new Error(`No such file: ${path}`))),
+    async readText(path) {
+      if (!Object.hasOwn(files, path)) throw new Error(`No such file: ${path}`)
+      return files[path] ?? ''
+    },
     async *stdin() {
       yield* lines
     },
@@ -64,7 +67,8 @@ function itemsOf(prompt: string): readonly string[] {
   if (!prompt.startsWith('{"items"')) return []
   const parsed = JSON.parse(prompt) as Json
   const items = isObject(parsed) ? parsed['items'] : null
-  return Array.isArray(items) ? items.flatMap((entry: Json) => (isObject(entry) && typeof entry['item'] === 'string' ? [entry['item']] : [])) : []
+  if (!Array.isArray(items)) return []
+  return items.flatMap((entry: Json) => (isObject(entry) && typeof entry['item'] === 'string' ? [entry['item']] : []))
 }
 
 /** Enough of a glob for a table of files: `*` is anything. */

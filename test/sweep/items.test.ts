@@ -7,8 +7,9 @@ import { fakeDoors } from './fake-doors.ts'
 
 const never = new AbortController().signal
 const nothingIsOwn = () => false
-const read = (over: string, given: Parameters<typeof fakeDoors>[0], signal = never) => readItems(over, fakeDoors(given).doors, nothingIsOwn, signal)
-const names = async (over: string, given: Parameters<typeof fakeDoors>[0]) => (await read(over, given)).items.map(({ item }) => item)
+type Given = Parameters<typeof fakeDoors>[0]
+const read = (over: string, given: Given, signal = never) => readItems(over, fakeDoors(given).doors, nothingIsOwn, signal)
+const names = async (over: string, given: Given) => (await read(over, given)).items.map(({ item }) => item)
 
 describe('CMD-05 items of a CSV file', () => {
   test('a row is an item and its cells fill the columns of the header, quotes, commas, line breaks, BOM and CRLF included', () => {
@@ -89,6 +90,12 @@ describe('CMD-05 items by pattern', () => {
     expect(await names('*.csv', { files })).toEqual(['data.csv'])
     expect(await names('data.csv', { files })).toEqual(['{"h":"1"}'])
   })
+})
+
+test('CMD-05 a table may have brackets and commas in its name', async () => {
+  const files = { 'data (1), new.csv': 'h\n1\n', 'a.csv': 'h\n2\n', 'b.csv': 'h\n3\n' }
+  expect(await names('data (1), new.csv', { files })).toEqual(['{"h":"1"}'])
+  expect(await names('a.csv,b.csv', { files })).toEqual(['a.csv', 'b.csv'])
 })
 
 describe('CMD-05 items from stdin', () => {

@@ -40,7 +40,8 @@ test('CMD-12 after kill -9 at several points, and a torn last line, the next run
   expect(summary).toMatchObject({ status: 'completed', completed: COUNT })
   expect(summary.cached).toBeGreaterThan(20)
 
-  const lines: readonly { readonly item: string }[] = readFileSync(join(out, 'results.jsonl'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line))
+  const text = readFileSync(join(out, 'results.jsonl'), 'utf8')
+  const lines: readonly { readonly item: string }[] = text.trimEnd().split('\n').map((line) => JSON.parse(line))
   expect(lines.map(({ item }) => item).toSorted()).toEqual(Object.keys(manyFiles(COUNT)))
   expect(readdirSync(out).toSorted()).toEqual(['report.md', 'results.jsonl'])
 

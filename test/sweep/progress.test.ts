@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { createProgressLine } from '../../src/sweep/progress.ts'
 import type { SweepProgress } from '../../src/sweep/sweep.ts'
 
-const at = (done: number, given: Partial<SweepProgress> = {}): SweepProgress => ({ total: 1_000, done, failed: 0, cached: 0, running: 8, costUsd: 0, ...given })
+const at = (done: number, given: Partial<SweepProgress> = {}): SweepProgress => ({
+  total: 1_000, done, failed: 0, cached: 0, running: 8, costUsd: 0, ...given,
+})
 
 /** A progress line on a stream that remembers, with a clock that stands still until it is told. */
 function line(given: { readonly isTTY?: boolean; readonly columns?: number; readonly colour?: boolean } = {}) {
@@ -21,7 +23,8 @@ describe('CMD-12 the progress line on a terminal', () => {
     clock.ms = 10_000
     progress.update(at(250, { failed: 3, costUsd: 1.234 }))
     progress.end()
-    expect(writes).toEqual([`${CLEAR}0/1,000 (0 %)  8 running`, `${CLEAR}250/1,000 (25 %)  3 failed  8 running  25/s  30 s left  $1.23`, CLEAR])
+    const full = '250/1,000 (25 %)  3 failed  8 running  25/s  30 s left  $1.23'
+    expect(writes).toEqual([`${CLEAR}0/1,000 (0 %)  8 running`, CLEAR + full, CLEAR])
   })
 
   test('is redrawn at most 10 times a second, however often it is told', () => {
@@ -115,7 +118,8 @@ describe('CMD-12 progress elsewhere', () => {
       progress.update(at(done))
     }
     progress.end()
-    expect(writes.map((text) => /^[\d,]+/.exec(text)?.[0])).toEqual(['0', '100', '200', '300', '400', '500', '600', '700', '800', '900', '1,000'])
+    const counts = ['0', '100', '200', '300', '400', '500', '600', '700', '800', '900', '1,000']
+    expect(writes.map((text) => /^[\d,]+/.exec(text)?.[0])).toEqual(counts)
     expect(writes.join('').replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
     expect(writes.every((text) => text.endsWith('\n'))).toBe(true)
   })

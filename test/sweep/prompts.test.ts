@@ -37,7 +37,8 @@ describe('CMD-05 a prompt is filled in per item', () => {
 
   test('a name that is no column is one error with all such names and the columns there are', () => {
     expect(() => parseTemplate('Review {path} by {owner} for {item}, {path}', ['file', 'team'])).toThrow(
-      'The prompt uses {path}, {owner}, which are no columns of the items. It can use: {item}, {file}, {team}. Write \\{path} for the text itself.',
+      'The prompt uses {path}, {owner}, which are no columns of the items. ' +
+        'It can use: {item}, {file}, {team}. Write \\{path} for the text itself.',
     )
   })
 
@@ -59,7 +60,8 @@ describe('CMD-05 what an agent is given', () => {
   })
 
   test('--batch: the filled prompts, numbered', () => {
-    expect(composer('Review {item}.', [])([file('a.ts'), file('b.ts')])).toBe('Do each of these 2 tasks.\n\n1. Review a.ts.\n\n2. Review b.ts.')
+    const prompt = composer('Review {item}.', [])([file('a.ts'), file('b.ts')])
+    expect(prompt).toBe('Do each of these 2 tasks.\n\n1. Review a.ts.\n\n2. Review b.ts.')
   })
 
   test('a prompt that names no column gets its items below it', () => {

@@ -24,7 +24,8 @@ async function reports(count: number, agent: Agent, given: Parameters<typeof opt
   const read = (path: string | null) => (path === null ? null : readFileSync(path, 'utf8'))
   return { summary, markdown: read(summary.files.report) ?? '', sarif: read(summary.files.sarif) }
 }
-const screen = (summary: Parameters<typeof renderReport>[0], style = {}) => renderReport(summary, { width: 80, colour: false, maxRows: 40, ...style })
+const screen = (summary: Parameters<typeof renderReport>[0], style = {}) =>
+  renderReport(summary, { width: 80, colour: false, maxRows: 40, ...style })
 
 describe('CMD-12 which values carry findings', () => {
   const finding = { file: 'a.ts', line: 3, column: null, kind: 'agent', level: 'warning', message: 'bad' }
@@ -34,7 +35,11 @@ describe('CMD-12 which values carry findings', () => {
     ['a list under findings', { checked: 7, findings: [{ file: './a.ts', line: '3', message: ' bad ' }] }, [finding]],
     ['per item of a batch', { items: [{ item: 'x', findings: [{ file: 'a.ts', line: 3, message: 'bad' }] }] }, [finding]],
     ['path and text, as search tools name them', [{ path: 'a.ts', line: 3, text: 'bad' }], [finding]],
-    ['its own kind, level and column', [{ file: 'a.ts', line: 3, message: 'bad', kind: 'TODO', severity: 'High', column: 9 }], [{ ...finding, kind: 'TODO', level: 'error', column: 9 }]],
+    [
+      'its own kind, level and column',
+      [{ file: 'a.ts', line: 3, message: 'bad', kind: 'TODO', severity: 'High', column: 9 }],
+      [{ ...finding, kind: 'TODO', level: 'error', column: 9 }],
+    ],
     ['no line: the whole file', { file: 'a.ts', line: null, message: 'bad' }, [{ ...finding, line: null }]],
     ['a line that is none', { file: 'a.ts', line: -1.5, message: 'bad' }, [{ ...finding, line: null }]],
     ['no message', { file: 'a.ts', line: 3 }, []],
@@ -86,7 +91,7 @@ describe('CMD-12 report.sarif', () => {
     expect(secret.locations[0].physicalLocation.artifactLocation.uri).toBe('dir%20name/%C3%A4%23%3F.ts')
   })
 
-  test('lists findings in the order of the items, whoever finished first; findings without a kind have the agent as their rule', async () => {
+  test('lists findings in the order of the items, whoever finished first; without a kind their rule is the agent', async () => {
     const agent: Agent = async (_work, [item = '']) => {
       for (let turn = Number(/\d+/.exec(item)?.[0]); turn < 9; turn += 1) await new Promise((resolve) => setImmediate(resolve))
       return resultOf({ value: { file: item, line: 1, message: 'm' } })
@@ -185,15 +190,23 @@ describe('the report on a terminal', () => {
 
   test('no text of an agent or file reaches the terminal as a control sequence, and no line is wider than the terminal', async () => {
     const hostile = fc.string({ unit: 'binary', maxLength: 300 })
-    await fc.assert(fc.asyncProperty(hostile, hostile, hostile, fc.integer({ min: 40, max: 120 }), fc.boolean(), async (file, message, error, width, colour) => {
-      const agent: Agent = (work) => (work.title === 'a' ? resultOf({ value: [{ file, line: 1, kind: message, message }, { file: 'x', message }] })
-        : work.title === 'b' ? failed(error) : resultOf({ output: message }))
+    const widths = fc.integer({ min: 40, max: 120 })
+    const property = fc.asyncProperty(hostile, hostile, hostile, widths, fc.boolean(), async (file, message, error, width, colour) => {
+      const findings = [{ file, line: 1, kind: message, message }, { file: 'x', message }]
+      const agent: Agent = ({ title }) => {
+        if (title === 'b') return failed(error)
+        return title === 'a' ? resultOf({ value: findings }) : resultOf({ output: message })
+      }
       const summary = await sweep(options({ over: '-' }), fakeDoors({ lines: ['a', 'b', file, 'c'], agent }).doors)
-      const text = renderReport({ ...summary, reduced: resultOf({ output: message }) }, { width, colour, maxRows: 10 })
-      for (const line of renderReport(summary, { width, colour, maxRows: 10 }).split('\n')) expect(cells(stripVTControlCharacters(line))).toBeLessThanOrEqual(width)
+      const style = { width, colour, maxRows: 10 }
+      const lines = stripVTControlCharacters(renderReport(summary, style)).split('\n')
+      expect(Math.max(...lines.map(cells))).toBeLessThanOrEqual(width)
+
+      const text = renderReport({ ...summary, reduced: resultOf({ output: message }) }, style)
       expect(stripVTControlCharacters(text).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
       if (!colour) expect(text).not.toContain('\u001b')
-    }), { numRuns: 200 })
+    })
+    await fc.assert(property, { numRuns: 200 })
   })
 
   test('a summary that is plain data: it survives JSON as it is', async () => {
