@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { formatDiagnostic } from '../../core/diagnostic.ts'
+import type { Severity } from '../../core/diagnostic.ts'
+import { CadreError } from '../../core/errors.ts'
+import { lint } from '../../definitions/lint.ts'
+import type { LintVerdict } from '../../definitions/lint.ts'
+import type { ScopeFolder } from '../../definitions/scope-folders.ts'
+import { userFolder } from '../../settings/user-folder.ts'
+import { cells, printable } from '../../sweep/terminal-text.ts'
+import type { CliContext } from '../context.ts'
+import { diagnosticsTo } from '../diagnostics.ts'
+import { count, several } from '../figures.ts'
+import { shortPath } from '../short-path.ts'
+import { styleOf } from '../style.ts'
+import type { Style } from '../style.ts'
+import { writeJson } from '../write-all.ts'
+
+/** Scopes whose files are a person's own to mend. */
+const OWN: readonly ScopeFolder['scope'][] = ['project', 'user', 'user-claude']
+
+/** `cadre agents lint [path] [--fix]`: the verdict on every file, documentation included; exit code 1 when one has an error (CMD-07). */
+export async function lintAgents(context: CliContext, path: string | undefined, { json, fix }: { readonly json: boolean; readonly fix: boolean }): Promise<void> {
+  const verdicts = path === undefined ? await lintFolders(context, fix) : await lint([resolve(context.cwd, path)], { fix })
+  if (json) writeJson(context.stdout, verdicts.map(asJson))
+  else context.stdout.write(render(verdicts, context))
+  if (verdicts.some(({ diagnostics }) => worst(diagnostics) === 'error')) context.setExitCode(1)
+}
+
+/** The folders of this root; with `fix` only the project's. */
+async function lintFolders(context: CliContext, fix: boolean): Promise<readonly LintVerdict[]> {
+  const tell = diagnosticsTo(context)
+  // What loading says of agent files, the verdicts say again.
+  const orchestrator = await context.open({ watch: false, onDiagnostic: (diagnostic) => void (diagnostic.path.endsWith('.md') || tell(diagnostic)) })
+  const { folders } = orchestrator.listTypes()
+  const mine = folders.filter(({ scope, path }) => OWN.includes(scope) && (!fix || scope === 'project') && existsSync(path))
+  if (mine.length === 0) {
+    throw new CadreError('NOT_FOUND', `There is no agents folder to ${fix ? 'fix' : 'lint'} here. Name a file or folder, or put agent files into .cadre/agents.`)
+  }
+  const verdicts: LintVerdict[] = []
+  for (const { path, ...place } of mine) verdicts.push(...await lint([path], { fix, place: () => place }))
+  return verdicts
+}
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'note']
+
+const worst = (diagnostics: LintVerdict['diagnostics']): Severity | null =>
+  ORDER.find((severity) => diagnostics.some((diagnostic) => diagnostic.severity === severity)) ?? null
+
+function render(verdicts: readonly LintVerdict[], context: CliContext): string {
+  const style = styleOf(context.stdout, context.env)
+  const place = { cwd: context.cwd, ...userFolder(context.env) }
+  const named = verdicts.map((verdict) => ({ verdict, path: shortPath(verdict.path, place) }))
+  const lines = named.flatMap(({ verdict, path }) => [
+    head(verdict, path, style),
+    ...verdict.diagnostics.map((diagnostic) => `    ${printable(formatDiagnostic({ ...diagnostic, path: shortPath(diagnostic.path, place) }))}`),
+  ])
+  return `${[...lines, ...(lines.length > 0 ? [''] : []), summary(verdicts)].join('\n')}\n`
+}
+
+const MARKS = { error: ['✗', 'red'], warning: ['!', 'yellow'], note: ['✓', 'green'], none: ['✓', 'green'] } as const
+
+function head({ kind, type, diagnostics, fixed }: LintVerdict, path: string, { paint, width }: Style): string {
+  const [mark, colour] = kind === 'documentation' ? (['·', 'dim'] as const) : MARKS[worst(diagnostics) ?? 'none']
+  const verdict = kind === 'type' ? (type?.name ?? '') : kind
+  const text = `${printable(path)}  ${paint.dim(printable(verdict))}${fixed ? `  ${paint.green('fixed')}` : ''}`
+  return `${paint[colour](mark)} ${cells(path) > width ? printable(path) : text}`
+}
+
+function summary(verdicts: readonly LintVerdict[]): string {
+  const all = verdicts.flatMap(({ diagnostics }) => diagnostics)
+  const of = (severity: Severity) => all.filter((diagnostic) => diagnostic.severity === severity).length
+  const kinds = (kind: LintVerdict['kind']) => verdicts.filter((verdict) => verdict.kind === kind).length
+  const fixed = verdicts.filter((verdict) => verdict.fixed).length
+  return [
+    `${several(verdicts.length, 'file')}: ${several(kinds('type'), 'type')}, ${count(kinds('skipped'))} skipped, ${count(kinds('documentation'))} documentation`,
+    `${several(of('error'), 'error')}, ${several(of('warning'), 'warning')}, ${several(of('note'), 'note')}`,
+    ...(fixed > 0 ? [`${count(fixed)} fixed`] : []),
+  ].join('; ')
+}
+
+const asJson = ({ path, kind, type, diagnostics, fixed }: LintVerdict) => ({ path, verdict: kind, name: type?.name ?? null, fixed, diagnostics })

@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { exportSession } from '../sessions/export.ts'
+import { listSessions } from '../sessions/list.ts'
+import { showSession } from '../sessions/show.ts'
+
+type Flags = { readonly json?: boolean; readonly all?: boolean }
+
+/** `cadre sessions …`: what ran in this root, from its journal (CMD-08). */
+export function register(program: Command, context: CliContext): void {
+  const sessions = program.command('sessions').description('look at what ran here')
+  sessions
+    .command('list')
+    .description('the sessions of this root, newest first')
+    .option('--all', 'also sessions that another session started')
+    .option('--json', 'print JSON')
+    .action(async ({ json = false, all = false }: Flags) => listSessions(context, { json, all }))
+  sessions
+    .command('show <id>')
+    .description('the agents of a session (its id, or how the id begins)')
+    .option('--json', 'print JSON')
+    .action(async (id: string, { json = false }: Flags) => showSession(context, id, { json }))
+  sessions
+    .command('export <id>')
+    .description('all events of a session as JSON lines')
+    .action(async (id: string) => exportSession(context, id))
+}

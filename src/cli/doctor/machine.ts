@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { promisify } from 'node:util'
+import { CadreError, messageOf } from '../../core/errors.ts'
+import { createPrograms } from '../../programs/programs.ts'
+import { threadCap } from '../../threads/cap.ts'
+import { broken, ok, warning } from './check.ts'
+import type { Check } from './check.ts'
+
+/** ms. A tool that does not answer by then counts as broken. */
+const PATIENCE = { command: 5_000, program: 20_000 }
+
+/** The Node release Cadre is developed on; older ones down to 24 work. */
+const BEST_NODE = 26
+
+/** What does not depend on the project: Node, git, the shell sandbox, isolates and threads. `path` is the search path for commands. */
+export async function machineChecks(path: string | undefined, maxRunning: number | null): Promise<readonly Check[]> {
+  const [gitCheck, sandboxCheck, isolateCheck] = await Promise.all([git(path), sandbox(path), isolates()])
+  return [node(), gitCheck, sandboxCheck, isolateCheck, threads(maxRunning)]
+}
+
+function node(): Check {
+  const version = process.versions.node
+  if (Number(version.split('.')[0]) >= BEST_NODE) return ok('Node', `${version}, ${availableParallelism()} cores`)
+  return warning('Node', `${version} works, but threads start slower and programs are confined less than on Node ${BEST_NODE}`, `Install Node ${BEST_NODE} from https://nodejs.org.`)
+}
+
+async function git(path: string | undefined): Promise<Check> {
+  const run = await command('git', ['--version'], path)
+  if (run.ok) return ok('git', run.output.replace(/^git version /, ''))
+  return warning('git', `git does not run: ${run.output}`, 'Install git: without it there are no worktrees, and authors and ages of lines are unknown.')
+}
+
+const SANDBOXES: Readonly<Record<string, { readonly name: string; readonly file: string; readonly argv: readonly string[]; readonly install: string }>> = {
+  linux: {
+    name: 'bubblewrap',
+    file: 'bwrap',
+    argv: ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', 'true'],
+    install: 'Install it (Debian, Ubuntu: apt install bubblewrap) and allow user namespaces',
+  },
+  darwin: { name: 'Seatbelt', file: 'sandbox-exec', argv: ['-p', '(version 1)(allow default)', 'true'], install: 'Check that /usr/bin/sandbox-exec is there' },
+}
+
+async function sandbox(path: string | undefined): Promise<Check> {
+  const known = SANDBOXES[process.platform]
+  if (!known) return warning('sandbox', `there is none for ${process.platform}`, 'Use Linux or macOS for agents that will run shell commands.')
+  const run = await command(known.file, known.argv, path)
+  if (run.ok) return ok('sandbox', `${known.name} works`)
+  return warning('sandbox', `${known.name} does not work: ${run.output}`, `${known.install}: agents will need it for shell commands. No agent of this version runs any.`)
+}
+
+/** Runs a real program: isolated-vm loads, its process starts locked down, and a value comes back. */
+async function isolates(): Promise<Check> {
+  const programs = createPrograms({ max: 1 })
+  try {
+    const start = { code: 'return 6 * 7', line: 1, file: 'doctor', prompt: '', tools: [], time: 0, seed: 1 }
+    const { program, step } = await programs.begin(start, AbortSignal.timeout(PATIENCE.program))
+    await program.close()
+    if (step.kind === 'done' && step.value === 42) return ok('programs', 'a program ran in its isolate')
+    return broken('programs', `a program that returns 42 came to: ${JSON.stringify(step)}`, 'Run npm rebuild isolated-vm.')
+  } catch (error) {
+    const remedy = error instanceof CadreError && error.code === 'ISOLATE_UNAVAILABLE' ? 'Types with "model: script" need it.' : 'Run npm rebuild isolated-vm.'
+    return broken('programs', messageOf(error), remedy)
+  } finally {
+    await programs.close()
+  }
+}
+
+function threads(maxRunning: number | null): Check {
+  const cap = threadCap()
+  if (maxRunning === null || maxRunning <= cap) return ok('threads', `up to ${cap} agents at once`)
+  return warning('threads', `up to ${cap} agents fit at once, but limits.maxRunning is ${maxRunning}`, 'Lower limits.maxRunning, or raise vm.max_map_count with sysctl.')
+}
+
+type Ran = { readonly ok: boolean; readonly output: string }
+
+/** Runs a command with nothing of the environment but the search path; `output` is its first line, or why it failed. */
+async function command(file: string, argv: readonly string[], path: string | undefined): Promise<Ran> {
+  try {
+    const { stdout } = await promisify(execFile)(file, [...argv], { timeout: PATIENCE.command, env: path === undefined ? {} : { PATH: path } })
+    return { ok: true, output: stdout.split('\n')[0]?.trim() ?? '' }
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    return { ok: false, output: missing ? 'it is not installed' : (messageOf(error).split('\n').filter(Boolean).at(-1) ?? '') }
+  }
+}

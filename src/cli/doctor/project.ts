@@ -1,0 +1,81 @@
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { formatDiagnostic } from '../../core/diagnostic.ts'
+import { messageOf } from '../../core/errors.ts'
+import { journalProblems } from '../../journal/integrity.ts'
+import { keyOf, knownProviders } from '../../models/provider-settings.ts'
+import type { Orchestrator } from '../../orchestrator.ts'
+import { several } from '../figures.ts'
+import { broken, ok, warning } from './check.ts'
+import type { Check } from './check.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** What depends on the project and the user: settings, trust, journal, agent types, model and provider keys. */
+export async function projectChecks(orchestrator: Orchestrator, diagnostics: readonly Diagnostic[], env: Env): Promise<readonly Check[]> {
+  return [
+    ...settings(diagnostics),
+    trust(orchestrator),
+    journal(orchestrator),
+    ...types(orchestrator),
+    ...(await providers(orchestrator, env)),
+    model(orchestrator),
+  ]
+}
+
+function settings(diagnostics: readonly Diagnostic[]): readonly Check[] {
+  const found = diagnostics.filter(({ path }) => !path.endsWith('.md'))
+  if (found.length === 0) return [ok('settings', 'every setting is understood')]
+  return found.map((diagnostic) => (diagnostic.severity === 'error' ? broken : warning)(
+    'settings', formatDiagnostic({ ...diagnostic, remedy: '' }), diagnostic.remedy || 'Mend or remove it.',
+  ))
+}
+
+const trust = ({ trusted, root }: Orchestrator): Check =>
+  trusted ? ok('trust', `${root} is trusted`)
+    : warning('trust', `${root} is not trusted: its settings and agent files only narrow`, 'If you trust whoever wrote them, run cadre trust.')
+
+function journal({ journal: { file, sessions } }: Orchestrator): Check {
+  const problems = journalProblems(file)
+  if (problems.length === 0) return ok('journal', `${file} is sound, ${several(sessions({ all: true }).length, 'session')}`)
+  return broken('journal', `${file}: ${problems.join('; ')}`, 'Move it away (with its -wal and -shm) and start again, or restore it from a backup.')
+}
+
+function types(orchestrator: Orchestrator): readonly Check[] {
+  const { types: known, shadowed, skipped } = orchestrator.listTypes()
+  const twice = shadowed.filter(({ type, by }) => type.scope === by.scope)
+  return [
+    skipped.length === 0 ? ok('agent types', `${several(known.length, 'type')} loaded`)
+      : warning('agent types', `${several(known.length, 'type')} loaded, ${several(skipped.length, 'file')} skipped`, 'Run cadre agents lint.'),
+    twice.length === 0 ? ok('duplicates', 'no type is defined twice in one scope')
+      : warning('duplicates', twice.map(({ type, by }) => `${type.name}: ${by.path ?? by.scope} hides ${type.path ?? type.scope}`).join('; '), 'Rename or remove one of each.'),
+  ]
+}
+
+async function providers({ models, settings: { providers: own } }: Orchestrator, env: Env): Promise<readonly Check[]> {
+  const usable = await models.list()
+  const without = [...knownProviders(own, env).values()].filter((provider) => provider.keyEnv.length > 0 && keyOf(provider, env) === null)
+  const absent = without.map(({ keyEnv }) => keyEnv.join(' or ')).join(', ')
+  if (usable.length === 0) {
+    return [warning('providers', `none: no key is set (${absent}) and no local server answers; agents with "model: script" work without`, 'Set a key, or start Ollama or LM Studio.')]
+  }
+  return [
+    ...usable.map(({ provider, keyEnv, models: listed, problem }) => {
+      const key = keyEnv === null ? 'no key needed' : `${keyEnv} is set`
+      return problem === null ? ok(provider, `${key}, ${several(listed.length, 'model')}`) : warning(provider, `${key}, but ${problem}`, 'Check the key, the address and the network.')
+    }),
+    ...(absent === '' ? [] : [ok('other keys', `not set: ${absent}`)]),
+  ]
+}
+
+/** Opening it finds a missing key or address; it sends nothing. */
+function model({ settings: { model: name }, models }: Orchestrator): Check {
+  if (name === null) return warning('model', 'none is set', 'Use --model, or set CADRE_MODEL or "model" in settings. Agents with "model: script" need none.')
+  try {
+    const { id, warning: doubt } = models.resolve(name, null)
+    if (id === null) return broken('model', doubt ?? `${name} is no model anyone knows`, 'Set "model" to <provider>/<model>.')
+    models.open(id)
+    return ok('model', id)
+  } catch (error) {
+    return broken('model', messageOf(error), 'Set what is missing, or another model.')
+  }
+}

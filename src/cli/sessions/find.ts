@@ -1,0 +1,13 @@
+import { CadreError } from '../../core/errors.ts'
+import type { Journal, SessionRow } from '../../journal/journal.ts'
+
+/** The session with this id, or the only one whose id begins so. Throws NOT_FOUND, USAGE for a beginning that several have. */
+export function findSession(journal: Journal, written: string): SessionRow {
+  const id = journal.findSession(written)
+  const sessions = journal.sessions({ all: true })
+  const found = sessions.find((session) => session.id === id)
+  if (found) return found
+  const several = written === '' ? [] : sessions.filter((session) => session.id.startsWith(written))
+  if (several.length > 1) throw new CadreError('USAGE', `Several sessions begin with "${written}": ${several.map((session) => session.id).join(', ')}.`)
+  throw new CadreError('NOT_FOUND', `No session "${written}" in this root. See cadre sessions list --all.`)
+}
