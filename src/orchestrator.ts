@@ -33,6 +33,7 @@ import type { SweepDoors, SweepOptions } from './sweep/contract.ts'
 import { sweep } from './sweep/sweep.ts'
 import type { SweepSummary } from './sweep/sweep.ts'
 import { createThreads } from './threads/runner.ts'
+import type { Runner } from './threads/runner.ts'
 import { agent as agentTool } from './tools/agent.ts'
 import { blame as blameTool } from './tools/blame.ts'
 import { glob } from './tools/glob.ts'
@@ -59,6 +60,8 @@ export type OrchestratorOptions = {
   readonly trusted?: boolean
   /** Whether agent folders are watched and reloaded (SCO-09); default true. */
   readonly watch?: boolean
+  /** Where agents run; default a pool of warm threads on this machine, which `close` ends. */
+  readonly runner?: Runner
   readonly onEvent?: (event: CadreEvent) => void
   readonly onDiagnostic?: (diagnostic: Diagnostic) => void
 }
@@ -186,7 +189,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   if (options.watch ?? true) await types.watch()
 
   const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool])
-  const threads = createThreads()
+  const threads = options.runner ?? createThreads()
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const git = openGit(root)
   const grant = rootGrant({

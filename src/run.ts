@@ -84,7 +84,7 @@ export async function runAgent(plan: Plan, place: Place, { queue }: { readonly q
   } catch (error) {
     ended = agent.stopped ?? stopOf(error)
   }
-  for (const child of agent.children) crew.stop(child, { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it ended.' })
+  await endChildren(plan)
   agent.slot?.leave()
   const fault = await closeFault(model)
   const progress = session?.progress() ?? null
@@ -96,6 +96,13 @@ export async function runAgent(plan: Plan, place: Place, { queue }: { readonly q
     crew.dismiss(agent)
   }
   return { result, reads }
+}
+
+/** KIN-15: whoever ended, its children end first, and are journaled before it. */
+async function endChildren({ crew, agent }: Plan): Promise<void> {
+  const children = [...agent.children]
+  for (const child of children) crew.stop(child, { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it ended.' })
+  await Promise.all(children.map(({ gone }) => gone))
 }
 
 async function waitForSlot(plan: Plan): Promise<void> {

@@ -20,6 +20,8 @@ export type Agent = {
   readonly model: string | null
   readonly signal: AbortSignal
   readonly children: ReadonlySet<Agent>
+  /** Resolves when its end is journaled. */
+  readonly gone: Promise<void>
   status: LiveStatus
   /** Its place among the running ones, while it has one. */
   slot: Slot | null
@@ -35,7 +37,7 @@ export type Crew = {
   readonly root: EventSubject
   /** A subject with a new id for a child of `parent`. */
   newSubject(parent: EventSubject): EventSubject
-  enlist(agent: Omit<Agent, 'signal' | 'children' | 'stopped'>): Agent
+  enlist(agent: Omit<Agent, 'signal' | 'children' | 'gone' | 'stopped'>): Agent
   dismiss(agent: Agent): void
   /** Stops an agent and everything below it, depth first (KIN-15); the first stop of each wins. */
   stop(agent: Agent, stop: Stop): void
@@ -46,7 +48,7 @@ export type Crew = {
   list(): readonly Agent[]
 }
 
-type LiveAgent = Agent & { readonly controller: AbortController; readonly children: Set<Agent>; stopped: Stop | null }
+type LiveAgent = Agent & { readonly controller: AbortController; readonly children: Set<Agent>; readonly leave: () => void; stopped: Stop | null }
 
 /** What a supervisor needs of the journal. */
 type Log = { append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>; hasAgent(id: string): boolean }
@@ -89,12 +91,14 @@ export function createCrew(options: {
     newSubject: (parent) => ({ session, root: parent.root, agent: newId('sa'), parent: parent.agent, depth: parent.depth + 1 }),
     enlist(agent) {
       const controller = new AbortController()
-      const live: LiveAgent = { ...agent, controller, signal: controller.signal, children: new Set(), stopped: null }
+      const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
+      const live: LiveAgent = { ...agent, controller, signal: controller.signal, children: new Set(), gone, leave, stopped: null }
       agents.set(agent.subject.agent, live)
       if (agent.subject.parent !== null) agents.get(agent.subject.parent)?.children.add(live)
       return live
     },
     dismiss(agent) {
+      agents.get(agent.subject.agent)?.leave()
       agents.delete(agent.subject.agent)
       taken.delete(agent.subject.agent)
       if (agent.subject.parent !== null) agents.get(agent.subject.parent)?.children.delete(agent)
