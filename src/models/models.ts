@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Model, Usage } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
 import { governed, type LostUsage, type Pause } from './governed.ts'
@@ -63,18 +64,21 @@ export function createModels(options: ModelsOptions): Models {
   const { env } = options
   const providers = knownProviders(options.providers, env)
   const byLowerName = new Map([...providers.keys()].map((name) => [name.toLowerCase(), name]))
-  const loaded = new Map<string, Promise<LanguageModelMaker>>()
+  const packages = new Map<string, Promise<LanguageModelMaker>>()
+  const models = new Map<string, Promise<LanguageModelV4>>()
   const closed = new AbortController()
   const secrets = [...new Set([...providers.values()].flatMap((provider) => secretsOf(provider, env)))]
 
-  const load = (provider: Provider, baseUrl: string): Promise<LanguageModelMaker> => {
-    const known = loaded.get(provider.name)
+  /** The package's model of an id, made once. A failure to load is the first call's to report, not an unhandled rejection now. */
+  const languageModel = (provider: Provider, baseUrl: string, id: string): Promise<LanguageModelV4> => {
+    const known = models.get(id)
     if (known) return known
-    const loading = loadLanguageModel(provider, baseUrl, keyOf(provider, env)?.value ?? null)
-    // A failure is the first call's to report, not an unhandled rejection now.
-    loading.catch(() => {})
-    loaded.set(provider.name, loading)
-    return loading
+    const loading = packages.get(provider.name) ?? loadLanguageModel(provider, baseUrl, keyOf(provider, env)?.value ?? null)
+    const model = loading.then((make) => make(id.slice(provider.name.length + 1)))
+    model.catch(() => {})
+    packages.set(provider.name, loading)
+    models.set(id, model)
+    return model
   }
 
   const price = (id: string): Price | undefined => priceOf(id, options.prices ?? {}, (name) => providers.get(name)?.local ?? false)
@@ -88,9 +92,12 @@ export function createModels(options: ModelsOptions): Models {
       if (provider.keyEnv.length > 0 && keyOf(provider, env) === null) {
         throw new CadreError('SETTINGS', `No key for ${provider.name}: set ${provider.keyEnv.join(' or ')} to use ${id}, or choose another model.`)
       }
-      const loading = load(provider, baseUrl)
       const model = providerModel({
-        id, type: provider.type, load: () => loading, silenceMs: (options.silenceSeconds ?? DEFAULTS.silenceSeconds) * 1_000, secrets,
+        id,
+        type: provider.type,
+        model: languageModel(provider, baseUrl, id),
+        silenceMs: (options.silenceSeconds ?? DEFAULTS.silenceSeconds) * 1_000,
+        secrets,
       })
       return stoppable(governed(model, {
         provider: provider.name,

@@ -1,8 +1,8 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import type { Delta, Model, ModelContext, ModelRequest, Reply } from '../core/contract.ts'
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import { type Delta, type Model, type ModelContext, type ModelRequest, NO_USAGE, type Reply } from '../core/contract.ts'
+import { withFetch } from './call-fetch.ts'
 import { classify } from './classify.ts'
 import { effortOptions } from './effort.ts'
-import type { LanguageModelMaker } from './language-model.ts'
 import { promptOf } from './prompt.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 import { ReplyReader } from './read-reply.ts'
@@ -14,7 +14,8 @@ export type ProviderModel = {
   /** `<provider>/<model>`. */
   readonly id: string
   readonly type: ProviderSettings['type']
-  readonly load: () => Promise<LanguageModelMaker>
+  /** Resolves once the provider's package is loaded. */
+  readonly model: Promise<LanguageModelV4>
   readonly silenceMs: number
   /** Taken out of every message (JRN-08). */
   readonly secrets: readonly string[]
@@ -26,28 +27,35 @@ export type ProviderModel = {
  */
 const FOREIGN_OUTPUT_TOKENS = 32_000
 
+/** One for all calls: its stack says nothing, and costs. */
+const CALL_ENDED = new Error('The call has ended.')
+
 /**
  * A provider's model, one try per call: governed.ts repeats. Rejects with a TryFailure that carries what the try used, also when the
  * signal stopped it. A try that is silent for `silenceMs` is given up (MOD-05); it ends at once, whatever the package does.
  */
-export function providerModel({ id, type, load, silenceMs, secrets }: ProviderModel): Model {
+export function providerModel({ id, type, model, silenceMs, secrets }: ProviderModel): Model {
   const modelId = id.slice(id.indexOf('/') + 1)
   const provider = id.slice(0, id.indexOf('/'))
   const maxOutputTokens = type === 'anthropic' && !modelId.includes('claude-') ? { maxOutputTokens: FOREIGN_OUTPUT_TOKENS } : {}
 
-  async function run(make: LanguageModelMaker, request: ModelRequest, reader: ReplyReader, signal: AbortSignal, onBytes: (ok: boolean) => void): Promise<void> {
+  async function run(loaded: LanguageModelV4, request: ModelRequest, reader: ReplyReader, signal: AbortSignal, onBytes: (ok: boolean) => void): Promise<void> {
     const options: LanguageModelV4CallOptions = {
-      ...promptOf(request, { model: id, type }), ...effortOptions(request.effort, type), ...maxOutputTokens, abortSignal: signal,
+      ...promptOf(request, { model: id, type }),
+      ...effortOptions(request.effort, type),
+      ...maxOutputTokens,
+      includeRawChunks: type === 'google',
+      abortSignal: signal,
     }
     try {
-      const { stream } = await make(modelId, watchedFetch(onBytes)).doStream(options)
+      const { stream } = await withFetch(watchedFetch(onBytes), () => loaded.doStream(options))
       // Read by hand: a `for await` that ends early cancels the stream, and waits for pipes inside the package that never answer.
       const pieces = stream.getReader()
       for (let next = await pieces.read(); !next.done; next = await pieces.read()) reader.push(next.value)
     } catch (error) {
       if (!(error instanceof PlainReply)) throw error
       const { response } = error
-      const whole = await make(modelId, () => Promise.resolve(response)).doGenerate(options)
+      const whole = await withFetch(() => Promise.resolve(response), () => loaded.doGenerate(options))
       reader.push({ type: 'response-metadata', ...whole.response })
       for (const part of whole.content) reader.push(part)
       reader.push({ type: 'finish', finishReason: whole.finishReason, usage: whole.usage })
@@ -58,11 +66,12 @@ export function providerModel({ id, type, load, silenceMs, secrets }: ProviderMo
     id,
     async generate(request: ModelRequest, { signal, onDelta }: ModelContext): Promise<Reply> {
       // Before the clock of silence starts: loading a package on a busy machine is not the provider's silence.
-      const make = await load()
+      const loaded = await model.catch((error: unknown) => { throw classify(error, false, NO_USAGE, secrets) })
       const ended = new AbortController()
       const taken = request.messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map((call) => call.id) : []))
       const reader = new ReplyReader(taken, request.turn, (delta: Delta) => { if (!ended.signal.aborted) onDelta(delta) })
       let begun = false
+      let whole = false
       const abort = (): void => ended.abort(signal.reason)
       if (signal.aborted) abort()
       else signal.addEventListener('abort', abort, { once: true })
@@ -73,10 +82,11 @@ export function providerModel({ id, type, load, silenceMs, secrets }: ProviderMo
         ended.signal.addEventListener('abort', () => reject(ended.signal.reason as Error), { once: true })
       })
       try {
-        await Promise.race([stopped, run(make, request, reader, ended.signal, (ok) => {
+        await Promise.race([stopped, run(loaded, request, reader, ended.signal, (ok) => {
           begun ||= ok
           silence.refresh()
         })])
+        whole = true
         return replyOf(reader)
       } catch (error) {
         if (signal.aborted) throw new TryFailure('the call was stopped', { kind: 'stopped', usage: reader.usage })
@@ -84,9 +94,8 @@ export function providerModel({ id, type, load, silenceMs, secrets }: ProviderMo
       } finally {
         clearTimeout(silence)
         signal.removeEventListener('abort', abort)
-        // Frees the line when the stream was not read to its end; the promise above is nobody's any more.
-        stopped.catch(() => {})
-        ended.abort(new Error('The call has ended.'))
+        // Frees the line of a reply that was not read to its end. The race is over: nobody hears of this rejection.
+        if (!whole) ended.abort(CALL_ENDED)
       }
     },
   }

@@ -57,6 +57,10 @@ export class ReplyReader {
       case 'custom':
         this.usage = startUsage(part.providerMetadata) ?? this.usage
         break
+      case 'raw':
+        // Google's package passes the model's version on in no other part.
+        if (isObject(part.rawValue) && typeof part.rawValue['modelVersion'] === 'string') this.model = part.rawValue['modelVersion']
+        break
       case 'finish':
         this.finish = part.finishReason.unified
         this.usage = usageOf(part.usage) ?? this.usage

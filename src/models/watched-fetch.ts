@@ -1,4 +1,4 @@
-import type { Fetch } from './language-model.ts'
+import type { Fetch } from './call-fetch.ts'
 
 /** Thrown through a provider package that asked for a stream, when the server answered with a whole body instead. */
 export class PlainReply extends Error {
