@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { joinBrackets, listEntries } from './list-entries.ts'
 
-/** Fields with a fixed set of values. `--fix` corrects the case of these. */
-export const FIELD_VALUES = {
+/** Fields with a fixed set of values. */
+const FIELD_VALUES = {
   permissionMode: ['default', 'acceptEdits', 'auto', 'dontAsk', 'plan', 'bypassPermissions', 'manual', 'build', 'explore', 'danger'],
   memory: ['user', 'project', 'local'],
   effort: ['low', 'medium', 'high', 'xhigh', 'max'],
@@ -71,6 +71,11 @@ export const agentFields = z.object({
 export type AgentFields = z.output<typeof agentFields>
 
 export type FieldName = keyof typeof agentFields.shape
+
+const fixedValues: Partial<Record<FieldName, readonly string[]>> = { ...FIELD_VALUES, model: ['inherit', 'script', 'sonnet', 'opus', 'haiku', 'fable'] }
+
+/** The values of a field whose case is known, models' short names included; empty for a field of free text. */
+export const knownValues = (field: FieldName): readonly string[] => fixedValues[field] ?? []
 
 const byField: Readonly<Record<FieldName, z.ZodType>> = agentFields.shape
 

@@ -65,7 +65,10 @@ function checkName(name: string, read: ReadFields, report: Report): boolean {
     const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name
     report('error', line, `name ${JSON.stringify(shown)} cannot be used`, `use letters, digits and "-", for example "${proposeName(name)}"`)
   }
-  if (verdict === 'accepted') report('note', line, `name "${name}" is accepted, but not of the form a-z, 0-9 and "-"`, `"${proposeName(name)}" would be`)
+  const proposed = proposeName(name)
+  if (verdict === 'accepted') {
+    report('note', line, `name "${name}" is accepted, but has more than a-z, 0-9 and "-"`, judgeName(proposed) === 'canonical' ? `"${proposed}" would be plain` : 'other tools may not read it')
+  }
   return verdict !== 'refused'
 }
 

@@ -1,14 +1,12 @@
-import { fieldOf } from './field-names.ts'
+import { fieldOf, respelled } from './field-names.ts'
 import type { RawField, ReadYaml } from './raw-field.ts'
+import { PROSE_FIELDS } from './raw-field.ts'
 
 /** A field as the line reader found it: the lines `[from, to)` of the frontmatter, counted from 0. */
 export type LineField = RawField & { readonly from: number; readonly to: number }
 
-/** Fields whose value is prose: taken as it stands, and lines below that are no known key belong to it. */
-const PROSE = new Set(['description', 'initialPrompt'])
-
-/** What people write before a colon inside a description; never a key of an agent file. */
-const SPEAKERS = /^(user|human|assistant|agent|claude|system|context|commentary|examples?|note|input|output|response|task|trigger|triggers|usage|when|important|thinking)$/i
+/** What people write before a colon inside a description. Words with a capital are taken for prose as well: no field has one. */
+const SPEAKERS: ReadonlySet<string> = new Set(['user', 'human', 'assistant', 'commentary', 'example'])
 
 const KEY = /^(?:"([^"]+)"|'([^']+)'|([\p{L}_][\p{L}\p{N}_.-]*))\s*:(.*)$/u
 
@@ -42,15 +40,15 @@ function keyLines(lines: readonly string[]): readonly KeyLine[] {
   let continued = false
   for (const [line, text] of lines.entries()) {
     const current = found.at(-1)
-    const prose = current !== undefined && PROSE.has(current.key)
+    const prose = current !== undefined && PROSE_FIELDS.has(current.key)
     const start = inExample ? undefined : keyOf(text)
     if (start && (!prose || isKeyInProse(start.key, seen, continued))) {
       found.push({ line, ...start })
       seen.add(start.key)
       continued = false
-    } else if (text.trim() !== '') continued = true
+    } else if (text.trim() !== '' && (continued || !isComment(text))) continued = true
     const now = found.at(-1)
-    inExample = now !== undefined && PROSE.has(now.key) && exampleOpen(text, inExample) && line < lastClose
+    inExample = now !== undefined && PROSE_FIELDS.has(now.key) && exampleOpen(text, inExample) && line < lastClose
   }
   return found
 }
@@ -65,7 +63,9 @@ function keyOf(text: string): { readonly key: string; readonly rest: string } | 
 
 /** Inside a description: a known field not yet given ends it; any other `word:` ends it only where no prose has gone on below the key. */
 const isKeyInProse = (key: string, seen: ReadonlySet<string>, continued: boolean): boolean =>
-  fieldOf(key) !== undefined || key === 'experimental' ? !seen.has(key) || !continued : !continued && !SPEAKERS.test(key)
+  fieldOf(key) !== undefined || key === 'experimental' ? !seen.has(key) || !continued : !continued && (respelled(key) !== undefined || !isSpeech(key))
+
+const isSpeech = (key: string): boolean => SPEAKERS.has(key) || /^\p{Lu}/u.test(key)
 
 /** Whether an `<example>` is open after this line. */
 function exampleOpen(text: string, before: boolean): boolean {
@@ -76,16 +76,29 @@ function exampleOpen(text: string, before: boolean): boolean {
 
 type Value = { readonly value: unknown; readonly text: string | null }
 
-function valueOf(key: string, rest: string, below: readonly string[], readYaml: ReadYaml): Value {
+const isComment = (line: string): boolean => /^\s*#/.test(line)
+
+/** The comments right below a key; further down, a line with `#` may be a heading of someone's prose. */
+export const leadingComments = (below: readonly string[]): readonly string[] => {
+  const text = below.findIndex((line) => line.trim() !== '' && !isComment(line))
+  return below.slice(0, text === -1 ? below.length : text).filter(isComment)
+}
+
+function valueOf(key: string, rest: string, all: readonly string[], readYaml: ReadYaml): Value {
+  const comments = /^[|>]/.test(rest) ? [] : leadingComments(all)
+  const below = all.filter((line) => !comments.includes(line))
   const tail = below.slice(0, below.findLastIndex((line) => line.trim() !== '') + 1)
-  if (tail.length === 0) return PROSE.has(key) || key === 'name' ? proseLine(rest, readYaml) : plainLine(rest, readYaml)
+  if (tail.length === 0) return PROSE_FIELDS.has(key) || key === 'name' ? proseLine(rest, readYaml) : plainLine(rest, readYaml)
   const block = rest === '' || /^[|>][-+0-9]*$/.test(rest)
   const own = alone(rest, tail.map(block ? untab : (line) => line), readYaml)
-  if (own && (typeof own.value === 'string' || !PROSE.has(key))) return own
-  if (!block && (!PROSE.has(key) || tail.every((line) => line.trim() === '' || /^\s/.test(line)))) return textValue(unwrap(fold([rest, ...tail])))
+  if (own && (typeof own.value === 'string' || !PROSE_FIELDS.has(key))) return own
+  const indented = tail.every((line) => line.trim() === '' || /^\s/.test(line))
+  if (!block && PROSE_FIELDS.has(key) && indented) return textValue(unwrap(fold([rest, ...tail])))
+  // A line with a colon that is no field's is not the rest of a list either.
+  if (!block && !PROSE_FIELDS.has(key)) return textValue(unwrap(fold([rest, ...tail.filter((line) => /^\s/.test(line) || !line.includes(': '))])))
   if (rest === '' && tail.every((line) => line.trim() === '' || /^\s*- /.test(line))) return { value: tail.flatMap(listItem), text: null }
-  const text = rest.startsWith('>') ? fold(tail) : dedent(tail).join('\n').trim()
-  return textValue(block ? text : unwrap(`${rest}\n${text}`))
+  if (!block) return textValue(unwrap([rest, ...dedent(tail)].join('\n').trim()))
+  return textValue(rest.startsWith('>') ? fold(tail) : dedent(tail).join('\n').trim())
 }
 
 /** The value parsed as YAML of its own, if it is valid. */

@@ -1,5 +1,6 @@
 import matter from 'gray-matter'
-import { isAlias, isCollection, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import type { Document } from 'yaml'
+import { isAlias, isCollection, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { AgentType } from '../core/agent-type.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { buildType } from './build-type.ts'
@@ -7,7 +8,7 @@ import { frontmatterBounds } from './frontmatter-bounds.ts'
 import { readLines } from './line-reader.ts'
 import type { Place } from './place.ts'
 import type { RawField, ReadYaml, Report } from './raw-field.ts'
-import { collect } from './raw-field.ts'
+import { collect, PROSE_FIELDS } from './raw-field.ts'
 
 /** `documentation`: no frontmatter (TYP-06). `skipped`: meant as a type and unusable; the last diagnostic says why. */
 export type ParsedFile = {
@@ -43,7 +44,8 @@ export function parseAgentFile(text: string, at: Place): ParsedFile {
 export function splitFile(normal: string): { readonly frontmatter: string; readonly body: string } | null {
   if (!['', 'yaml', 'yml'].includes(matter.language(normal).name.toLowerCase())) return null
   const file = matter(normal, { language: 'yaml', delimiters: ['---', '---\n'], engines: ENGINES })
-  return { frontmatter: file.matter.replace(/^\n/, ''), body: file.content }
+  // gray-matter's piece runs from the line break after the opening dashes to before the one above the closing ones.
+  return { frontmatter: file.matter === '' ? '' : `${file.matter.slice(1)}\n`, body: file.content }
 }
 
 const refuse = (): never => {
@@ -56,10 +58,16 @@ const ENGINES = { yaml: () => ({}), json: refuse, javascript: refuse, js: refuse
 /** The parse ladder (TYP-03, TYP-04): raw fields, or the line of the file that cannot be read. */
 function climb(frontmatter: string, firstLine: number, report: Report): readonly RawField[] | number {
   const strict = readYaml(frontmatter)
-  if (strict.ok) return strict.fields
-  const line = firstLine + strict.line
+  if (strict.ok && !strict.odd) return strict.fields
   const lines = readLines(frontmatter, readYaml)
-  if (!lines.some(({ key, value }) => key === 'name' && value !== null)) return strict.prose ? [] : line
+  const named = lines.some(({ key, value }) => key === 'name' && value !== null)
+  if (strict.ok) {
+    if (!named || !strict.odd) return strict.fields
+    report('warning', firstLine + strict.odd.line, `"${strict.odd.text}" is no field, so it is read as text`, 'indent it below the description, or quote the description')
+    return lines
+  }
+  const line = firstLine + strict.line
+  if (!named) return strict.prose ? [] : line
   report('warning', line, `frontmatter is not valid YAML (line ${line})`, 'read line by line')
   return lines
 }
@@ -71,16 +79,47 @@ const MAX_ALIASES = 50
 export const readYaml: ReadYaml = (text) => {
   try {
     const document = parseDocument(text, { version: '1.2', strict: true, uniqueKeys: true, prettyErrors: false, logLevel: 'silent' })
-    const [error] = document.errors
-    if (error) return { ok: false, line: lineAt(text, error.pos[0]), prose: false }
+    const error = document.errors[0]?.pos[0] ?? danglingAlias(document) ?? DOCUMENT_END.exec(text)?.index
+    if (error !== undefined) return { ok: false, line: lineAt(text, error), prose: false }
     const top = document.contents
-    if (top === null) return { ok: true, fields: [] }
+    if (top === null) return { ok: true, fields: [], odd: null }
     if (!isMap(top)) return { ok: false, line: 0, prose: isScalar(top) }
     const plain: Plain = (node) => node.toJS(document, { maxAliasCount: MAX_ALIASES })
-    return { ok: true, fields: top.items.map(({ key, value }) => rawField(key, value, text, plain)) }
+    const fields = top.items.map(({ key, value }) => rawField(key, value, text, plain))
+    return { ok: true, fields, odd: oddField(fields, top.items.map(({ value }) => isMap(value) && !value.flow)) }
   } catch {
     return { ok: false, line: 0, prose: false } // nested deeper than the stack
   }
+}
+
+/** `...` ends a YAML document: what follows would be lost in silence. */
+const DOCUMENT_END = /^\.\.\.(?=\s|$)/m
+
+/** Where an alias stands that no anchor before it defines: more often Markdown (`*bold*`) than YAML. */
+function danglingAlias(document: Document): number | undefined {
+  const anchors = new Set<string>()
+  let dangling: number | undefined
+  visit(document, {
+    Node(_key, node) {
+      if (isAlias(node)) {
+        if (anchors.has(node.source)) return undefined
+        dangling = node.range?.[0] ?? 0
+        return visit.BREAK
+      }
+      if ('anchor' in node && typeof node.anchor === 'string') anchors.add(node.anchor)
+      return undefined
+    },
+  })
+  return dangling
+}
+
+/** The first field that must be prose: right below a prose field, of a name no field has; or a map where prose belongs. */
+function oddField(fields: readonly RawField[], blockMaps: readonly boolean[]): { readonly line: number; readonly text: string } | null {
+  for (const [i, { key, line }] of fields.entries()) {
+    if (PROSE_FIELDS.has(fields[i - 1]?.key ?? '') && /\s/.test(key)) return { line, text: key }
+    if (PROSE_FIELDS.has(key) && blockMaps[i]) return { line, text: `${key}: …` }
+  }
+  return null
 }
 
 type Plain = (node: { toJS(document: unknown, options: { maxAliasCount: number }): unknown }) => unknown

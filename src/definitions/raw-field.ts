@@ -15,8 +15,16 @@ export type RawField = {
   readonly span: { readonly key: readonly [number, number]; readonly value: readonly [number, number] | null } | null
 }
 
-/** What strict YAML makes of a text: its fields, or the line of the first error, counted from 0. */
-export type YamlReading = { readonly ok: true; readonly fields: readonly RawField[] } | { readonly ok: false; readonly line: number; /** It is valid, but text and no map. */ readonly prose: boolean }
+/** Fields whose value is prose: taken as it stands, and lines below that are no known key belong to it. */
+export const PROSE_FIELDS: ReadonlySet<string> = new Set(['description', 'initialPrompt'])
+
+/**
+ * What strict YAML makes of a text. `odd` is prose that YAML took for fields, such as an unindented line `when it breaks: mend it` below
+ * the description. When it is not valid: the line of the first error, and whether it is valid text but no map. Lines count from 0.
+ */
+export type YamlReading =
+  | { readonly ok: true; readonly fields: readonly RawField[]; readonly odd: { readonly line: number; readonly text: string } | null }
+  | { readonly ok: false; readonly line: number; readonly prose: boolean }
 
 export type ReadYaml = (text: string) => YamlReading
 

@@ -4,6 +4,7 @@ import { agentFields, FIELD_MUST_BE, fits } from './agent-fields.ts'
 import { fieldOf, nearestField } from './field-names.ts'
 import { plainJson } from './plain-json.ts'
 import type { RawField, Report } from './raw-field.ts'
+import { PROSE_FIELDS } from './raw-field.ts'
 
 /** Why a field counts for nothing where the file stands, as a finding; undefined when it counts. */
 export type Ignored = (field: FieldName, value: unknown) => Pick<Diagnostic, 'severity' | 'message' | 'remedy'> | undefined
@@ -43,7 +44,7 @@ function take(accepted: Record<string, unknown>, field: FieldName, entry: RawFie
   const value = asText(field, entry, line, report)
   if (fits(field, value)) accepted[field] = value
   else report('warning', line, `field "${entry.key}" must be ${FIELD_MUST_BE[field]}`, 'ignored')
-  if (entry.cut && FREE_TEXT.has(field)) report('note', line, `YAML takes the end of "${entry.key}", after " #", for a comment`, 'quote the value to keep it')
+  if (entry.cut && PROSE_FIELDS.has(field)) report('note', line, `YAML takes the end of "${entry.key}", after " #", for a comment`, 'quote the value to keep it')
 }
 
 /** Fields a person writes prose or a name into: a number or boolean there is what they wrote (TYP-08). */

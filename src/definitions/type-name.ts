@@ -14,7 +14,8 @@ export function judgeName(name: string): 'canonical' | 'accepted' | 'refused' {
 
 /** A valid name made from any text: canonical where the text has Latin letters or digits. */
 export function proposeName(text: string): string {
-  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const words = text.replaceAll(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1-')
+  const plain = words.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
   const latin = trim(plain)
   if (latin !== '') return latin
   return trim(text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '-')) || 'agent'
