@@ -48,14 +48,15 @@ export async function openIsolates(heapMb: number): Promise<{ prepare(): void; o
   }
 
   /** The async function that is the program; its errors carry the lines of the Markdown file (PRG-06). Throws a SyntaxError. */
-  function compile({ isolate, context }: Prepared, { code, line }: ProgramStart): Reference<() => Promise<unknown>> {
+  function compile({ isolate, context }: Prepared, isBody: (code: string) => boolean, { code, line }: ProgramStart): Reference<() => Promise<unknown>> {
     const key = `${line}\n${code}`
     const script = isolate.compileScriptSync(`'use strict';(async function () {\n${code}\n})`, { filename: PROGRAM, lineOffset: line - 2, ...cacheOption(programs.get(key)) })
     if (!programs.has(key)) {
+      if (!isBody(code)) throw new SyntaxError('the program closes the function it runs in')
       if (programs.size >= CACHED_PROGRAMS) programs.clear()
       programs.set(key, cacheOf(script))
     }
-    return script.runSync(context, { reference: true }) as Reference<() => Promise<unknown>> // an async function, unless the code closed the bracket itself
+    return script.runSync(context, { reference: true }) as Reference<() => Promise<unknown>> // an async function: isBody
   }
 
   return {
@@ -86,7 +87,7 @@ export async function openIsolates(heapMb: number): Promise<{ prepare(): void; o
         async begin() {
           let body
           try {
-            body = compile(own, start).derefInto()
+            body = compile(own, (code) => control.getSync('isBody', { reference: true }).applySync(undefined, [code]), start).derefInto()
           } catch (error) {
             return ended(failure('', error), true)
           }

@@ -39,7 +39,7 @@ export function parseStep(body: string, tools: readonly string[]): ProgramStep |
     case 'error': {
       const { message, stack } = step
       if (typeof message !== 'string' || typeof stack !== 'string') return null
-      return { kind, message: message.slice(0, MESSAGE_CHARS), line: lineIn(stack), log }
+      return { kind, message: message.slice(0, MESSAGE_CHARS).replaceAll(/\s*\n\s*/g, ' '), line: lineIn(stack), log }
     }
     case 'limit': {
       const limit = LIMITS.find((name) => name === step['limit'])

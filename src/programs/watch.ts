@@ -4,14 +4,14 @@ import { readVitals } from './vitals.ts'
 
 /** How often processes that run are looked at. A step that is answered sooner is never looked at, and costs no look. */
 const LOOK_MS = 50
-/** A slice may take this many times its running time by the clock, because a busy machine shares its cores; then it counts as hung. */
-const HANG_FACTOR = 3
+/** A slice may take this much longer by the clock than its running time, because a busy machine shares its cores; then it counts as hung. */
+const HANG_MS = 20_000
 
 /** What a process may use before it is ended. `sliceMs`: CPU time (and at least as much by the clock); `wallMs`: by the clock, whatever it uses. */
 export type Bounds = { readonly residentMb: number; readonly sliceMs: number; readonly wallMs: number }
 
 /** The bounds of one slice of a program (PRG-04). */
-export const sliceBounds = (residentMb: number, sliceMs: number): Bounds => ({ residentMb, sliceMs, wallMs: sliceMs * HANG_FACTOR })
+export const sliceBounds = (residentMb: number, sliceMs: number): Bounds => ({ residentMb, sliceMs, wallMs: sliceMs + HANG_MS })
 
 type Watched = { readonly pid: number; readonly bounds: Bounds; readonly since: number; readonly broke: (limit: ProgramLimit) => void; cpuAtFirst: number | null }
 

@@ -8,8 +8,10 @@ export type GuestSettings = {
   readonly jsonChars: number
 }
 
-/** The two functions the process outside holds of a guest. Only plain strings, numbers and booleans go through either. */
+/** The functions the process outside holds of a guest. Only plain strings, numbers and booleans go through them. */
 export type GuestControl = {
+  /** Whether code is a function body by itself, so that no bracket in it can close the function it is put into. Runs none of it. */
+  isBody(code: string): boolean
   /** Sets the clock (ms since 1970), hands in outcomes (id, ok, text, id, …), starts the program when `body` is given. */
   advance(time: number, body: (() => Promise<unknown>) | null, ...outcomes: readonly (number | boolean | string)[]): void
   /** JSON text of what came of it since the last time. Runs no code of the program. */
@@ -31,6 +33,7 @@ export function prelude(settingsText: string): GuestControl {
   const NativeError = Error
   const NativePromise = Promise
   const NativeTypeError = TypeError
+  const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
   const text = String
   const settings = parse(settingsText) as GuestSettings
 
@@ -196,6 +199,13 @@ export function prelude(settingsText: string): GuestControl {
 
   seal()
   return {
+    isBody(code) {
+      try {
+        return new AsyncFunction(code) instanceof AsyncFunction
+      } catch {
+        return false
+      }
+    },
     advance(time, body, ...outcomes) {
       now = time
       for (let i = 0; i < outcomes.length; i += 3) settle(outcomes[i] as number, outcomes[i + 1] as boolean, outcomes[i + 2] as string)
