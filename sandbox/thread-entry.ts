@@ -19,10 +19,10 @@ export type ThreadEntry = {
 }
 
 /**
- * The far side of `src/threads`, over the read tools there are and a way to reach the main side. Neither answer is given before the agent's last
- * read has ended: whatever runs in this thread afterwards belongs to the next agent (SHL-08).
+ * The far side of `src/threads`, over the read tools there are, a way to reach the main side, and what cleans up after an agent. Neither answer
+ * is given before the agent's last read has ended: whatever runs in this thread afterwards belongs to the next agent (SHL-08).
  */
-export function threadEntry(functions: ReadFunctions, connect: (port: MessagePort) => ThreadHost): ThreadEntry {
+export function threadEntry(functions: ReadFunctions, connect: (port: MessagePort) => ThreadHost, tidy: () => void): ThreadEntry {
   return {
     async run({ brief, port, stop }) {
       const tools = localTools(functions, contextOf(brief, stop))
@@ -33,11 +33,14 @@ export function threadEntry(functions: ReadFunctions, connect: (port: MessagePor
       } finally {
         await tools.idle()
         port.close()
+        tidy()
       }
     },
-    calls({ brief, calls, stop }) {
+    async calls({ brief, calls, stop }) {
       const tools = localTools(functions, contextOf(brief, stop))
-      return Promise.all(calls.map(tools.run))
+      const outcomes = await Promise.all(calls.map(tools.run))
+      tidy()
+      return outcomes
     },
     ready() {},
   }

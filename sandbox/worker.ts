@@ -6,6 +6,4 @@ import { sealGlobals } from './seal-globals.ts'
 import { threadEntry } from './thread-entry.ts'
 
 /** The entry of an agent's thread; `src/threads` starts it by URL. Reaches the main side through its port only, and there through the guard. */
-export const { run, calls, ready } = threadEntry(readFunctions, (port) => wrap<ThreadHost>(port))
-
-sealGlobals()
+export const { run, calls, ready } = threadEntry(readFunctions, (port) => wrap<ThreadHost>(port), sealGlobals())

@@ -17,7 +17,7 @@ describe('SHL-08: a pooled thread keeps nothing between agents', () => {
     expect(outcome?.text).toBe('{}')
   })
 
-  for (const tool of ['leaveGlobal', 'leaveEnv', 'leaveCwd', 'leavePrototype']) {
+  for (const tool of ['leaveEnv', 'leaveCwd', 'leavePrototype']) {
     test(`a tool cannot ${tool.replace('leave', 'leave a changed ').toLowerCase()}`, async () => {
       const { host, handed } = scripted([[local(tool)], [local('env')]])
       await one.run({ brief: brief(), host, signal: never() })
@@ -25,6 +25,17 @@ describe('SHL-08: a pooled thread keeps nothing between agents', () => {
       expect(handed[2]?.[0]?.text).toBe('{}')
     })
   }
+
+  test('a global that a tool left is gone for the next agent', async () => {
+    const { host, handed } = scripted([[local('leaveGlobal')], [local('seeGlobal')]])
+    await one.run({ brief: brief('a1'), host, signal: never() })
+    expect(handed.slice(1).map(([outcome]) => outcome?.text)).toEqual(['left a global', 'the secret'])
+    for (const tool of ['seeGlobal', 'leaveGlobal', 'seeGlobal']) {
+      const [outcome] = await one.calls({ brief: brief('a2'), calls: [local(tool)], signal: never() })
+      expect(outcome?.text).not.toBe('the secret')
+    }
+    expect(one.stats().threads).toBe(1)
+  })
 
   test('a stopped agent is answered for only when its last read has ended', async () => {
     const stop = new AbortController()
@@ -76,7 +87,7 @@ describe('SHL-08: the thread that ships', () => {
     const [first, second] = [await texts(folders[0], 'a0'), await texts(folders[1], 'a1')]
     expect(first?.[0]).toContain('word of agent 0')
     expect(second?.join('\n')).not.toContain('agent 0')
-    expect(second?.[0]).toContain('word of agent 1')
+    for (const text of second?.filter((_, i) => i === 0 || i === 3) ?? []) expect(text).toContain('word of agent 1')
     writeFileSync(join(folders[1], 'a.txt'), 'another word\n')
     writeFileSync(join(folders[1], '.gitignore'), 'b.txt\n')
     writeFileSync(join(folders[1], 'b.txt'), 'ignored word\n')
@@ -86,7 +97,7 @@ describe('SHL-08: the thread that ships', () => {
   })
 
   test('starts without the environment, arguments or files of the host', async () => {
-    expect(JSON.parse(await inspect() ?? '')).toMatchObject({ env: {}, argv: [], extensible: false, resources: [] })
+    expect(JSON.parse(await inspect() ?? '')).toMatchObject({ env: {}, argv: [], resources: [] })
   })
 
   test('is ended with its agent when a search of that agent does not end', async () => {

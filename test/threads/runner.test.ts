@@ -250,14 +250,14 @@ describe('many runs', () => {
   test('200 agents are alive at once, each waiting for its model', { timeout: 240_000 }, async () => {
     const many = createThreads({ entry: BARE })
     expect(many.cap).toBe(200)
-    const all = Promise.withResolvers<void>()
+    const all = Promise.withResolvers<ReturnType<Runner['stats']>>()
     let alive = 0
     const runs = Array.from({ length: 200 }, (_, i) => {
       const { host } = scripted([[remote('bash', { command: String(i) })]])
       return many.run({
         brief: brief(`a${i}`),
         host: { ...host, next: async (outcomes) => {
-          if (outcomes.length === 0 && (alive += 1) === 200) all.resolve()
+          if (outcomes.length === 0 && (alive += 1) === 200) all.resolve(many.stats())
           await all.promise
           return host.next(outcomes)
         } },
@@ -265,7 +265,7 @@ describe('many runs', () => {
       })
     })
     expect(await Promise.all(runs)).toHaveLength(200)
-    expect(many.stats()).toEqual({ threads: 200, busy: 0 })
+    expect(await all.promise).toEqual({ threads: 200, busy: 200 })
     await many.close()
   })
 
