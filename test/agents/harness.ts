@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import type { Message, ToolCall, ToolOutcome } from '../../src/core/contract.ts'
+import { messageOf } from '../../src/core/errors.ts'
+import type { Json } from '../../src/core/json.ts'
+import { firstProgram } from '../../src/definitions/first-program.ts'
+import { createPrograms } from '../../src/programs/programs.ts'
+import { scriptModel } from '../../src/programs/script-model.ts'
+import { readFunctions } from '../../src/tools/reading/index.ts'
+import { blame } from '../../worktrees/blame.ts'
+import type { Git } from '../../worktrees/git.ts'
+import { openGit } from '../../worktrees/git.ts'
+
+/** A program of `agents/` over real files: the real isolate, the real read tools, the real git. */
+export type ProgramRun = { readonly value: Json | undefined; readonly turns: number; readonly calls: readonly ToolCall[]; readonly outcomes: readonly ToolOutcome[] }
+
+const programs = createPrograms()
+
+export const closePrograms = (): Promise<void> => programs.close()
+
+/** Runs a built-in program on a folder. `time` is what its clock shows. Rejects as the program does. */
+export async function runProgram(name: string, root: string, prompt: Json, options: { readonly time?: number } = {}): Promise<ProgramRun> {
+  const path = fileURLToPath(new URL(`../../agents/${name}.md`, import.meta.url))
+  const markdown = readFileSync(path, 'utf8')
+  const program = firstProgram(markdown, 1)
+  if (program === null) throw new Error(`${name} has no program`)
+  const git = openGit(root)
+  const granted = /^tools: (.*)$/m.exec(markdown)?.[1]?.toLowerCase().split(', ') ?? []
+  const model = scriptModel({ programs, type: { name, path, program }, tools: granted, seed: 1, prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt) })
+  const messages: Message[] = []
+  const all: { calls: ToolCall[]; outcomes: ToolOutcome[] } = { calls: [], outcomes: [] }
+  try {
+    for (let turn = 1; ; turn += 1) {
+      const reply = await model.generate(
+        { agent: 'sa-test', turn, time: options.time ?? Date.now(), system: '', tools: [], messages },
+        { signal: new AbortController().signal, onDelta() {} },
+      )
+      if (reply.calls.length === 0) return { value: reply.value, turns: turn, ...all }
+      const outcomes = await Promise.all(reply.calls.map((call) => answer(call, root, git)))
+      all.calls.push(...reply.calls)
+      all.outcomes.push(...outcomes)
+      messages.push({ role: 'assistant', text: reply.text, calls: reply.calls, ...(reply.opaque !== undefined && { opaque: reply.opaque }) }, { role: 'tool', outcomes })
+    }
+  } finally {
+    await model.close?.()
+  }
+}
+
+async function answer(call: ToolCall, root: string, git: Git): Promise<ToolOutcome> {
+  const context = { root, paths: [], form: 'data', stopped: () => false } as const
+  const input = call.input as never // the main side's schema check stands here; programs of ours are tested to pass it in test/tools
+  try {
+    const { text } = call.name === 'blame' ? { text: await blamed(git, call.input) } : await tool(call.name)(input, context)
+    return { callId: call.id, tool: call.name, ok: true, text }
+  } catch (error) {
+    return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
+  }
+}
+
+function tool(name: string) {
+  if (name === 'read' || name === 'ls' || name === 'glob' || name === 'grep') return readFunctions[name]
+  throw new Error(`Unknown tool ${name}`)
+}
+
+async function blamed(git: Git, input: Json): Promise<string> {
+  const { path, lines } = input as { path: string; lines: readonly number[] }
+  return JSON.stringify(await blame(git, path, lines))
+}
