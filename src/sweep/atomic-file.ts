@@ -1,13 +1,16 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { cannotWrite } from './cannot-write.ts'
 
 /** Pieces are collected to this many characters: a write of its own for each would cost more than all the rest. */
 const CHUNK_CHARS = 256 * 1024
 
-/** Writes a file piece by piece so that readers see the old one or the whole new one, never a part. */
+/** Writes a file piece by piece so that readers see the old one or the whole new one, never a part. Rejects when the disk does. */
 export async function writeAtomically(path: string, pieces: AsyncIterable<string>): Promise<void> {
   const unfinished = join(dirname(path), `.${basename(path)}.new`)
-  const handle = await open(unfinished, 'w')
+  const handle = await open(unfinished, 'w').catch((error: unknown) => {
+    throw cannotWrite(path, error)
+  })
   try {
     await handle.writeFile(inChunks(pieces))
     await handle.close()
@@ -15,7 +18,7 @@ export async function writeAtomically(path: string, pieces: AsyncIterable<string
   } catch (error) {
     await handle.close().catch(() => undefined) // closed already, when the rename failed
     await rm(unfinished, { force: true })
-    throw error
+    throw cannotWrite(path, error)
   }
 }
 

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Json, JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { dirname, join } from 'node:path'
 import { CadreError } from '../core/errors.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { cannotWrite } from './cannot-write.ts'
 import type { Outcome } from './outcome.ts'
 
 export const RESULTS_NAME = 'results.jsonl'
@@ -25,10 +25,9 @@ export type ResultsFile = {
 
 /** Opens a new results file in `folder`, made if it is missing; `null`: a temporary one that is gone after `close`. */
 export async function createResultsFile(folder: string | null, batch: number): Promise<ResultsFile> {
-  if (folder !== null) await mkdir(folder, { recursive: true })
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'cadre-sweep-')))
   let path = join(home, UNPUBLISHED_NAME)
-  const handle = await open(path, 'w+', 0o644)
+  const handle = await openNew(path)
   const places: ({ readonly at: number; readonly bytes: number; readonly findings: number } | undefined)[] = []
   let end = 0
   let writing = Promise.resolve()
@@ -40,7 +39,13 @@ export async function createResultsFile(folder: string | null, batch: number): P
       end += bytes.length
       places[outcome.index] = { at, bytes: bytes.length, findings }
       // One write after the other: a kill can tear the last line only.
-      writing = writing.then(() => writeAll(handle, bytes, at))
+      writing = writing.then(async () => {
+        try {
+          await writeAll(handle, bytes, at)
+        } catch (error) {
+          throw cannotWrite(path, error)
+        }
+      })
       return writing
     },
     async publish() {
@@ -74,6 +79,15 @@ function lineOf({ items, result, cached }: Outcome, batch: number): JsonObject {
     costUsd: result.costUsd,
     durationMs: result.durationMs,
     ...(cached ? { cached } : {}),
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    return await open(path, 'w+')
+  } catch (error) {
+    throw cannotWrite(path, error)
   }
 }
 

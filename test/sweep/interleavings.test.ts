@@ -14,8 +14,8 @@ type Round = {
 }
 
 /**
- * Each round: how many agents may start before the sweep is interrupted, and which of the waiting agents ends next, and how. When all
- * are used up, the last sweep runs to its end without failures.
+ * Each round: how many agents may start before the sweep is interrupted, and which of the waiting agents ends next, and how. When the
+ * rounds are used up, the last sweep runs to its end without failures.
  */
 const round = fc.record({
   parallel: fc.integer({ min: 1, max: 6 }),

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -306,6 +307,24 @@ describe('CMD-12 --out', () => {
     await expect(sweep(options({ out }), doors)).rejects.toMatchObject({ code: 'USAGE' })
     expect(started).toHaveLength(0)
     expect(readFileSync(out, 'utf8')).toBe('mine')
+  })
+
+  test('a disk that takes no more ends the sweep with an error that names the file and what to do', async () => {
+    const out = join(tempFolder(), 'out')
+    const { doors, started } = fakeDoors({ files: manyFiles(100), agent: () => resultOf({ output: 'x'.repeat(100_000) }) })
+    const script = `
+      import { sweep } from ${JSON.stringify(new URL('../../src/sweep/sweep.ts', import.meta.url).href)}
+      import { fakeDoors, manyFiles, options, resultOf } from ${JSON.stringify(new URL('fake-doors.ts', import.meta.url).href)}
+      const { doors } = fakeDoors({ files: manyFiles(100), agent: () => resultOf({ output: 'x'.repeat(100_000) }) })
+      await sweep(options({ out: ${JSON.stringify(out)} }), doors).catch(({ code, message }) => console.log(code, message))`
+    const { stdout } = spawnSync('bash', ['-c', 'ulimit -f 2000; exec "$0" --input-type=module -e "$1"', process.execPath, script], { encoding: 'utf8' })
+    expect(stdout).toMatch(/^USAGE .*results\.jsonl cannot be written: .*EFBIG.* run the same command again/)
+    expect(readFileSync(join(out, 'results.jsonl'), 'utf8').split('\n').length).toBeGreaterThan(10)
+
+    const summary = await sweep(options({ out }), doors)
+    expect(summary).toMatchObject({ status: 'completed', completed: 100 })
+    expect(started).toHaveLength(100)
+    expect(linesIn(out)).toHaveLength(100)
   })
 
   test('report.sarif is written when values carry findings, and an old one is removed when none do any more', async () => {
