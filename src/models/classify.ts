@@ -33,9 +33,12 @@ function kindOf(error: unknown, status: number | null, begun: boolean): FailureK
 const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && name in value ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 
+/** The HTTP status of an error, or the one a gateway writes as `code` into an error in the middle of a stream. */
 function statusOf(error: unknown): number | null {
   const status = property(error, 'statusCode')
-  return typeof status === 'number' ? status : null
+  if (typeof status === 'number') return status
+  const code = property(error, 'code')
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : null
 }
 
 function headersOf(error: unknown): Readonly<Record<string, string>> {
@@ -66,7 +69,7 @@ function textOf(error: unknown): string {
   return inner && !message.includes(inner) ? `${message}: ${inner}` : message || 'no message'
 }
 
-/** Both wires put it at `error.message`; some servers answer `{"error": "<text>"}` or `{"message": …}`. */
+/** Both wires put it at `error.message`; some servers answer `{"error": "<text>"}`, `{"message": …}` or `{"detail": …}`. */
 function bodyMessage(body: string): string | null {
   let parsed: unknown
   try {
@@ -76,6 +79,6 @@ function bodyMessage(body: string): string | null {
   }
   if (!isObject(parsed)) return null
   const { error } = parsed
-  const found = isObject(error) ? error['message'] : (error ?? parsed['message'])
+  const found = isObject(error) ? error['message'] : (error ?? parsed['message'] ?? parsed['detail'])
   return typeof found === 'string' && found.trim() !== '' ? found.trim() : null
 }

@@ -21,7 +21,7 @@ export function promptOf(request: ModelRequest, options: PromptOptions): Pick<La
   const messages = request.messages.flatMap((message) => messageOf(message, options))
   const marked = new Set(messages.filter(({ role }) => role !== 'assistant').slice(-2))
   const prompt: LanguageModelV4Prompt = [
-    ...(request.system === '' ? [] : [withMark({ role: 'system', content: request.system }, mark)]),
+    ...(blank(request.system) ? [] : [withMark({ role: 'system', content: request.system }, mark)]),
     ...messages.map((message) => (marked.has(message) ? withMark(message, mark) : message)),
   ]
   const tools = request.tools.map((tool, i): LanguageModelV4FunctionTool => {
@@ -39,11 +39,14 @@ const cacheMark = (ttl: '5m' | '1h' = '5m'): SharedV4ProviderOptions => ({
 const withMark = (message: LanguageModelV4Message, mark: SharedV4ProviderOptions | undefined): LanguageModelV4Message =>
   mark ? { ...message, providerOptions: mark } : message
 
-/** No wire takes empty texts, so messages without content are left out. */
+/** Anthropic refuses a request with a text that is blank. */
+const blank = (text: string): boolean => text.trim() === ''
+
+/** Messages without content are left out. */
 function messageOf(message: Message, { model, type }: PromptOptions): readonly LanguageModelV4Message[] {
   switch (message.role) {
     case 'user':
-      return message.text === '' ? [] : [{ role: 'user', content: [{ type: 'text', text: message.text }] }]
+      return blank(message.text) ? [] : [{ role: 'user', content: [{ type: 'text', text: message.text }] }]
     case 'assistant':
       return assistantMessage(message, model)
     case 'tool':
@@ -58,7 +61,7 @@ function assistantMessage(message: AssistantMessage, model: string): readonly La
     // `meta` came from the same package's stream as plain JSON: see read-reply.ts.
     const meta = part.meta ? { providerOptions: part.meta as SharedV4ProviderOptions } : {}
     if ('reasoning' in part) return [{ type: 'reasoning', text: part.reasoning, ...meta }]
-    if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text, ...meta }]
+    if ('text' in part) return blank(part.text) ? [] : [{ type: 'text', text: part.text, ...meta }]
     return [{ type: 'tool-call', toolCallId: wireId(part.call.id), toolName: part.call.name, input: objectInput(part.call), ...meta }]
   })
   return content.length === 0 ? [] : [{ role: 'assistant', content }]

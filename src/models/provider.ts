@@ -69,9 +69,18 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
       const loaded = await model.catch((error: unknown) => { throw classify(error, false, NO_USAGE, secrets) })
       const ended = new AbortController()
       const taken = request.messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map((call) => call.id) : []))
-      const reader = new ReplyReader(taken, request.turn, (delta: Delta) => { if (!ended.signal.aborted) onDelta(delta) })
       let begun = false
       let whole = false
+      let listenerFailed = false
+      const reader = new ReplyReader(taken, request.turn, (delta: Delta) => {
+        if (ended.signal.aborted) return
+        try {
+          onDelta(delta)
+        } catch (error) {
+          listenerFailed = true
+          throw error
+        }
+      })
       const abort = (): void => ended.abort(signal.reason)
       if (signal.aborted) abort()
       else signal.addEventListener('abort', abort, { once: true })
@@ -90,6 +99,8 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
         return replyOf(reader)
       } catch (error) {
         if (signal.aborted) throw new TryFailure('the call was stopped', { kind: 'stopped', usage: reader.usage })
+        // The listener's own fault is not the provider's: no other try would mend it.
+        if (listenerFailed) throw error
         throw classify(error, begun, reader.usage, secrets)
       } finally {
         clearTimeout(silence)

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { CadreError } from '../../src/core/errors.ts'
 import { createModels, type LostUsage, type ModelsOptions, type Pause } from '../../src/models/models.ts'
 import { type Answer, startProviderServer } from '../server/provider-server.ts'
@@ -105,6 +107,44 @@ describe.each(PROVIDERS)('BUD-09 over the wire of %s:', (provider) => {
     const kinds = asked?.deltas.map(({ kind }) => kind) ?? []
     expect(kinds.indexOf('reset')).toBeGreaterThan(0)
     expect(shown(asked?.deltas ?? [])).toBe('All is well')
+  })
+})
+
+describe('an answer that is none', () => {
+  const SSE = 'text/event-stream'
+  test.each([
+    ['an empty stream', SSE, '', 'MODEL'],
+    ['a stream of comments', SSE, ': still here\n\n: still here\n\n', 'MODEL'],
+    ['a stream that only says it is done', SSE, 'data: [DONE]\n\n', 'MODEL'],
+    ['a gateway\'s error with a numeric code in the stream', SSE, 'data: {"error":{"message":"Slow down","code":429}}\n\n', 'RATE_LIMIT'],
+    ['an error as a good reply', 'application/json', '{"error":{"message":"Out of memory","code":500}}', 'MODEL'],
+    ['a page of HTML', 'text/html', '<html>Welcome to the hotel network</html>', 'MODEL'],
+    ['JSON null', 'application/json', 'null', 'MODEL'],
+    ['events of another wire', SSE, 'data: {"hello":"world"}\n\n', 'MODEL'],
+  ] as const)('is a typed failure, tried again: %s', async (_, type, body, code) => {
+    let count = 0
+    const odd = createServer((incoming, response) => {
+      incoming.resume()
+      count += 1
+      response.writeHead(200, { 'content-type': type }).end(body)
+    }).listen(0, '127.0.0.1')
+    await once(odd, 'listening')
+    onTestFinished(() => void odd.close())
+    const address = odd.address()
+    const models = modelsAt(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, { maxTries: 2 })
+    await expect(ask(models.open('compatible/scripted'))).rejects.toMatchObject({ code })
+    await expect(ask(models.open('anthropic/scripted'))).rejects.toMatchObject({ name: 'CadreError' })
+    expect(count).toBe(4)
+  })
+
+  test('is not what a listener\'s own fault is: that ends the call without another try', async () => {
+    const { url, requests } = await server(() => GOOD)
+    const call = modelsAt(url).open('anthropic/scripted').generate(request(), {
+      signal: new AbortController().signal,
+      onDelta: () => { throw new Error('the screen is gone') },
+    })
+    await expect(call).rejects.toThrow('the screen is gone')
+    expect(requests.length).toBe(1)
   })
 })
 
