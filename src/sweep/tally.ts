@@ -1,3 +1,4 @@
+import { isObject, type Json } from '../core/json.ts'
 import { compareFindings, findingsOf, type Finding } from './findings.ts'
 import { createFirstFew } from './first-few.ts'
 import { endingOf, reasonOf, sharedReason, type Outcome } from './outcome.ts'
@@ -91,13 +92,18 @@ export function createTally(agent: string): { add(outcome: Outcome): number; cou
   }
 }
 
-/** A text as it is, a value as JSON; nothing for a value that says there is nothing (`[]`, `{"findings":[]}`). */
+/** A text as it is, a value as JSON; nothing for a value that only says there are no findings. */
 function answerOf({ result }: Outcome): string {
   if (result.value === null) return clip(result.output.trim())
-  return isBare(result.value) ? '' : clip(typeof result.value === 'string' ? result.value : JSON.stringify(result.value))
+  return saysNothing(result.value) ? '' : clip(typeof result.value === 'string' ? result.value : JSON.stringify(result.value))
 }
 
-const isBare = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.values(value).every((inner) => isBare(inner))
+/** `[]`, `{}`, and what has an empty list of findings, whatever it counted on the way. */
+function saysNothing(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.every((inner: Json) => saysNothing(inner))
+  if (!isObject(value)) return false
+  const { findings } = value
+  return Array.isArray(findings) ? findings.length === 0 : Object.values(value).every(saysNothing)
+}
 
 const clip = (text: string) => (text.length > SUMMARY_LIMITS.textChars ? `${text.slice(0, SUMMARY_LIMITS.textChars - 1)}…` : text)

@@ -144,6 +144,18 @@ describe('CMD-12 report.md', () => {
   })
 })
 
+describe('CMD-12 an item without findings is no answer', () => {
+  const nothing: readonly Json[] = [[], {}, { findings: [], counts: { TODO: 0 }, summary: 'Nothing found.' }, { items: [{ findings: [], files: 1 }] }]
+  for (const value of nothing) {
+    test(JSON.stringify(value), async () => expect((await reports(1, () => resultOf({ value }))).summary.answers.total).toBe(0))
+  }
+  for (const value of [0, false, [1], { ok: true }, { findings: ['two words'] }]) {
+    test(`but ${JSON.stringify(value)} is one`, async () => {
+      expect((await reports(1, () => resultOf({ value }))).summary.answers.total).toBe(1)
+    })
+  }
+})
+
 describe('the report on a terminal', () => {
   test('shows counts, findings grouped by file, kinds, failures with reasons and what to do next', async () => {
     const { summary } = await reports(4, (_work, [item = '']) =>
