@@ -28,12 +28,14 @@ export function scriptModel(options: ScriptModelOptions): Model {
   const file = type.path ?? type.name
   let program: RunningProgram | null = null
   let returned = false
+  let log = ''
 
   async function begin(time: number, signal: AbortSignal): Promise<ProgramStep> {
     const start: ProgramStart = { ...type.program, file, prompt, tools, time, seed }
     try {
       const begun = await programs.begin(start, signal)
       program = begun.program
+      log = begun.step.log
       return begun.step
     } catch (error) {
       if (error instanceof CadreError && error.code === 'ISOLATE_UNAVAILABLE') throw isolateUnavailable(error.cause, `The agent type "${type.name}" runs a program, which`)
@@ -53,9 +55,11 @@ export function scriptModel(options: ScriptModelOptions): Model {
     return step
   }
 
-  function stepOf(outcomes: readonly ProgramOutcome[], time: number, signal: AbortSignal): Promise<ProgramStep> {
+  async function stepOf(outcomes: readonly ProgramOutcome[], time: number, signal: AbortSignal): Promise<ProgramStep> {
     if (program === null || returned) throw new CadreError('PROGRAM', `The program of ${file} has returned: it cannot be asked again.`)
-    return program.step(outcomes, time, signal)
+    const step = await program.step(outcomes, time, signal)
+    log += step.log
+    return step
   }
 
   return {
@@ -78,7 +82,7 @@ export function scriptModel(options: ScriptModelOptions): Model {
         if (step.calls.length === 0) throw new CadreError('INVARIANT', `The program of ${file} was not handed the outcome of every call it waits for.`)
         return { text: '', calls: toolCalls(step.calls), ...rest }
       case 'done': {
-        const { value, pending, log } = step
+        const { value, pending } = step
         const text = value === undefined ? log.trimEnd() : typeof value === 'string' ? value : JSON.stringify(value)
         return { text, calls: [], ...rest, ...(value === undefined ? {} : { value }), ...(pending.length > 0 ? { notes: [pendingNote(pending)] } : {}) }
       }
