@@ -60,6 +60,7 @@ function program(context: CliContext): Command {
     .version(VERSION)
     .showSuggestionAfterError()
     .helpCommand(false)
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
