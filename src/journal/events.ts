@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { CadreEvent, EventType } from '../core/events.ts'
 import { read } from './read.ts'
 import type { Row } from './row.ts'
-import { decode, EVENT_COLUMNS, number } from './row.ts'
+import { decode, EVENT_COLUMNS, number, text } from './row.ts'
 import { LIFE } from './schema.ts'
 
 /** Which events: all that fit every part given. `afterSeq` is exclusive; `limit` counts events. */
@@ -15,8 +15,8 @@ export type EventFilter = {
   readonly limit?: number
 }
 
-/** Rows held at once while a caller walks through events. */
-const PAGE_ROWS = 256
+/** What is held at once while a caller walks through events: so many, and little more than so many characters of their data. */
+const PAGE = { rows: 256, chars: 1_000_000 } as const
 
 export type EventReader = {
   /** In the order of `seq`, read page by page as the caller goes on; ends with what was there when the walk began. */
@@ -24,8 +24,6 @@ export type EventReader = {
   /** The newest `delegation.ended` filed under this key. */
   findByKey(key: string): CadreEvent | undefined
   hasAgent(id: string): boolean
-  /** The one session an agent belongs to. */
-  sessionOf(agent: string): string | undefined
 }
 
 export function openEventReader(db: DatabaseSync, file: string): EventReader {
@@ -53,12 +51,14 @@ export function openEventReader(db: DatabaseSync, file: string): EventReader {
       last: read(file, () => number(last.get() ?? {}, 'last')),
     }
     let after = filter.afterSeq ?? 0
-    for (let left = filter.limit ?? Infinity; left > 0; left -= PAGE_ROWS) {
-      const asked = { ...fixed, after, rows: Math.min(left, PAGE_ROWS) }
-      const rows: readonly Row[] = read(file, () => (session === undefined ? ofAll.all(asked) : ofSession.all({ ...asked, session })))
+    for (let left = filter.limit ?? Infinity; left > 0;) {
+      const asked = { ...fixed, after, rows: Math.min(left, PAGE.rows) }
+      const rows = read(file, () => takePage(session === undefined ? ofAll.iterate(asked) : ofSession.iterate({ ...asked, session })))
       for (const row of rows) yield decode(row)
-      if (rows.length < PAGE_ROWS) return
-      after = number(rows.at(-1) ?? {}, 'seq')
+      const end = rows.at(-1)
+      if (!end) return
+      after = number(end, 'seq')
+      left -= rows.length
     }
   }
 
@@ -69,6 +69,17 @@ export function openEventReader(db: DatabaseSync, file: string): EventReader {
       return row && decode(row)
     },
     hasAgent: (id) => sessionOf(id) !== undefined,
-    sessionOf,
   }
+}
+
+/** No query stays open between pages: an open one keeps the log from being moved into the file. */
+function takePage(query: Iterable<Row>): readonly Row[] {
+  const rows: Row[] = []
+  let chars = 0
+  for (const row of query) {
+    rows.push(row)
+    chars += text(row, 'data').length
+    if (chars >= PAGE.chars) break
+  }
+  return rows
 }

@@ -1,5 +1,7 @@
 import { CadreError, messageOf } from '../core/errors.ts'
 
+const CHECK_FOLDER = 'Check that its folder exists and is yours, or set CADRE_JOURNAL to another folder.'
+
 /** What SQLite's primary result codes mean for a person who has to mend it. */
 const FAULTS: Readonly<Record<number, { readonly what: string; readonly remedy: string }>> = {
   3: { what: 'no permission', remedy: 'Make the file and its folder yours (`chown`), or set CADRE_JOURNAL to another folder.' },
@@ -8,7 +10,7 @@ const FAULTS: Readonly<Record<number, { readonly what: string; readonly remedy: 
   10: { what: 'reading or writing the disk failed', remedy: 'Check the disk and its free space; all that was acknowledged is still in the journal.' },
   11: { what: 'it is damaged', remedy: 'Move it away (with its -wal and -shm) and start again, or restore it from a backup.' },
   13: { what: 'the disk is full', remedy: 'Free some space, then try again: all that was acknowledged is still in the journal.' },
-  14: { what: 'it cannot be opened', remedy: 'Check that its folder exists and is yours, or set CADRE_JOURNAL to another folder.' },
+  14: { what: 'it cannot be opened', remedy: CHECK_FOLDER },
   26: { what: 'it is not a journal (not an SQLite database)', remedy: 'Move the file away and start again.' },
 }
 
@@ -28,7 +30,7 @@ export function journalFault(file: string, doing: 'opened' | 'read' | 'written',
   if (error instanceof CadreError) return error
   const known = FAULTS[sqliteCode(error) ?? 0]
   const what = known ? `${known.what} (${messageOf(error)})` : messageOf(error)
-  return new CadreError('JOURNAL', `The journal ${file} cannot be ${doing}: ${what}. ${known?.remedy ?? 'See the cause.'}`, { cause: error })
+  return new CadreError('JOURNAL', `The journal ${file} cannot be ${doing}: ${what}. ${known?.remedy ?? CHECK_FOLDER}`, { cause: error })
 }
 
 /** The JOURNAL error for a file that was deleted, moved or replaced while it was open: what is written there no one would ever find. */

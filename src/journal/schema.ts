@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -30,7 +30,8 @@ export const LIFE = LIFE_TYPES.map((type) => `type = '${type}'`).join(' OR ')
 /**
  * Every index grows at its end, as the table does (all but `event_agent` and `event_key`, which hold a few rows per agent): a group of
  * events then writes few pages, whatever the number of agents. An index by agent over all events would cost two thirds of the speed.
- * The generated columns live in the indexes only; they take what the data says, so that no odd figure can fail a group.
+ * The generated columns are what lists sum up: stored, because an index does not cover a query of a virtual one, and of any type, so that no
+ * odd figure can fail a group.
  */
 const TABLES = `
   CREATE TABLE event (
@@ -44,12 +45,12 @@ const TABLES = `
     type TEXT NOT NULL CHECK (type <> 'delta'),
     key TEXT,
     data TEXT NOT NULL,
-    input ANY AS (data ->> '$.reply.usage.input') VIRTUAL,
-    output ANY AS (data ->> '$.reply.usage.output') VIRTUAL,
-    cacheRead ANY AS (data ->> '$.reply.usage.cacheRead') VIRTUAL,
-    cacheWrite ANY AS (data ->> '$.reply.usage.cacheWrite') VIRTUAL,
-    calls ANY AS (json_array_length(data, '$.reply.calls')) VIRTUAL,
-    costUsd ANY AS (data ->> '$.result.costUsd') VIRTUAL
+    input ANY AS (CASE type WHEN 'turn.ended' THEN data ->> '$.reply.usage.input' END) STORED,
+    output ANY AS (CASE type WHEN 'turn.ended' THEN data ->> '$.reply.usage.output' END) STORED,
+    cacheRead ANY AS (CASE type WHEN 'turn.ended' THEN data ->> '$.reply.usage.cacheRead' END) STORED,
+    cacheWrite ANY AS (CASE type WHEN 'turn.ended' THEN data ->> '$.reply.usage.cacheWrite' END) STORED,
+    calls ANY AS (CASE type WHEN 'turn.ended' THEN json_array_length(data, '$.reply.calls') END) STORED,
+    costUsd ANY AS (CASE type WHEN 'delegation.ended' THEN data ->> '$.result.costUsd' END) STORED
   ) STRICT;
   CREATE INDEX event_session ON event (session, seq, type, agent);
   CREATE INDEX event_life ON event (session, seq, type, agent, costUsd) WHERE ${LIFE};
@@ -75,7 +76,7 @@ export function openDatabase(file: string, sync: 'normal' | 'full'): DatabaseSyn
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // Before SQLite sees it: its log and shared memory take over the file's mode.
     closeSync(openSync(file, 'a', 0o600))
-    chmodSync(file, 0o600)
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (error) {
     throw journalFault(file, 'opened', error)
   }

@@ -8,8 +8,8 @@ import { onTestFinished } from 'vitest'
 const APPENDER = join(import.meta.dirname, 'fixtures', 'appender.ts')
 
 /** Another process that appends to the same file (see fixtures/appender.ts). Gone when the test is over. */
-export function startAppender(args: readonly (string | number)[], shellLimit?: string) {
-  const argv = [process.execPath, APPENDER, ...args.map(String)]
+export function startAppender(args: readonly (string | number)[], { shellLimit, heapMb }: { readonly shellLimit?: string; readonly heapMb?: number } = {}) {
+  const argv = [process.execPath, ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]), APPENDER, ...args.map(String)]
   const [command = '', ...rest] = shellLimit ? ['sh', '-c', `${shellLimit}; exec "$@"`, 'sh', ...argv] : argv
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines: string[] = []

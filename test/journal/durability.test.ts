@@ -52,7 +52,7 @@ describe('JRN-01: several processes, one file', () => {
     const sessions = ['ss-a', 'ss-b', 'ss-c', 'ss-d']
     const children = sessions.map((session) => startAppender([file, session, 200, 3]))
     const said = await Promise.all(children.map((child) => child.ended()))
-    expect(said.map(({ length }) => length)).toEqual([201, 201, 201, 201])
+    expect(said.map((lines) => lines.at(-1))).toEqual(sessions.map(() => 'walked 602'))
 
     const journal = newJournal({ file })
     const seqs = [...journal.events()].map(({ seq }) => seq)
@@ -81,10 +81,17 @@ describe('JRN-01: several processes, one file', () => {
   })
 })
 
+describe('JRN-08: nothing is held in memory', () => {
+  test('a process writes, and walks through, four times the text its heap could hold', async () => {
+    const lines = await startAppender([join(tempFolder(), 'journal.sqlite'), 'ss-big', 400, 4, 100_000], { heapMb: 40 }).ended()
+    expect(lines.at(-1)).toBe('walked 1602')
+  })
+})
+
 describe('a journal that cannot be written says which file and what to do', () => {
   test('when the disk takes no more: the group is not half written, and all that was acknowledged can be read', async () => {
     const file = join(tempFolder(), 'journal.sqlite')
-    const lines = await startAppender([file, 'ss-full', 0, 3, 20_000], 'ulimit -f 4096').ended()
+    const lines = await startAppender([file, 'ss-full', 0, 3, 20_000], { shellLimit: 'ulimit -f 4096' }).ended()
     expect(lines.at(-1)).toMatch(/^failed .*"code":"JOURNAL".* The journal .*journal\.sqlite cannot be written: .*\. (Free some space|Check the disk)/)
     const journal = newJournal({ file })
     const found = appendsIn(journal)
@@ -172,6 +179,6 @@ describe('a file that is no journal of ours is left as it is', () => {
   test('a folder that cannot be made', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'file'), '')
-    expect(() => openJournal({ file: join(folder, 'file', 'journal.sqlite'), sync: 'normal' })).toThrow(/The journal .* cannot be opened: /)
+    expect(() => openJournal({ file: join(folder, 'file', 'journal.sqlite'), sync: 'normal' })).toThrow(/The journal .* cannot be opened: .*\. Check that its folder exists and is yours/)
   })
 })
