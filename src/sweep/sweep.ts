@@ -53,7 +53,12 @@ async function conclude(run: Run, { options, doors, folder, file }: Ending): Pro
   const summary = await write(run.summary(null))
   if (!options.reduce || !doors.reduce || !file || summary.left > 0) return summary
   if (summary.completed === 0) return { ...summary, reason: 'No item completed, so the agent of --reduce was not started.' }
-  const reduced = await doors.reduce(await reducePrompt(options.reduce, file.lines(), summary), options.signal)
+  const prompt = await reducePrompt(options.reduce, file.lines(), summary)
+  const reduced = await doors.reduce(prompt, options.signal).catch((error: unknown) => {
+    if (options.signal.aborted) return null
+    throw error
+  })
+  if (reduced === null) return { ...summary, status: 'interrupted', reason: 'The agent of --reduce was stopped before it had answered.' }
   return write(run.summary(reduced))
 }
 

@@ -12,7 +12,8 @@ const MAX_GROUPS = 5
 
 /**
  * A sweep's summary for a terminal or a pipe, ending in a line break: counts, findings by file, answers, failures with their reasons,
- * what to do next. No line is wider than `width`, and text that agents wrote cannot control the terminal.
+ * what to do next. No line is wider than `width`, but for paths that were written and the answer of the reduce agent; text that agents
+ * wrote cannot control the terminal.
  */
 export function renderReport(summary: SweepSummary, { width, colour, maxRows }: ReportStyle): string {
   const page = { width: Math.min(Math.max(width, WIDTHS.least), WIDTHS.most), paint: createPaint(colour), maxRows: Math.max(1, maxRows) }

@@ -388,6 +388,21 @@ describe('CMD-12 --reduce', () => {
     expect(prompts[0]).toMatch(/characters left out\]\n\[\d+ more results left out: too long for one prompt\]$/)
   })
 
+  test('interrupted while it works, every result is kept and the sweep says that this answer is missing', async () => {
+    const stopped = new AbortController()
+    const { doors } = withReduce(() => {
+      stopped.abort(new CadreError('STOPPED', 'Ctrl-C'))
+      throw stopped.signal.reason
+    })
+    const summary = await sweep(options({ reduce: 'What matters?', signal: stopped.signal }), {
+      ...doors,
+      reduce: async (prompt, signal) => (await doors.reduce?.(prompt, signal)) ?? resultOf(),
+    })
+    expect(summary).toMatchObject({ status: 'interrupted', completed: 3, left: 0 })
+    expect(summary.reason).toContain('--reduce was stopped')
+    expect(exitCodeOf(summary)).toBe(130)
+  })
+
   test('it is not started when nothing completed, and the summary says so', async () => {
     const { doors, prompts } = withReduce(() => resultOf(), { agent: () => failed('broke') })
     expect((await sweep(options({ reduce: 'What matters?' }), doors)).reason).toContain('was not started')
