@@ -23,7 +23,7 @@ export function confine({ root, paths }: Pick<ReadContext, 'root' | 'paths'>, pa
 }
 
 /** A path as a line of text can carry it: quoted where it holds control characters. */
-export const display = (path: string): string => (/[\0-\x1f\x7f]/.test(path) ? JSON.stringify(path) : path)
+export const display = (path: string): string => (/\p{Cc}/u.test(path) ? JSON.stringify(path) : path)
 
 /** The error code of a failed file operation (`ENOENT`), or `undefined` for any other thrown value. */
 export const codeOf = (error: unknown): string | undefined =>

@@ -85,7 +85,7 @@ const negatedClass = (inner: string): string => `[^\\n${inner.startsWith('-') ? 
 
 function positiveClass(inner: string, unicode: boolean): string | null {
   // A control character or an escape may begin a range that runs over the newline.
-  if (/[\0-\x1f]/.test(inner) || /\\[tvfrb0cnxu]/.test(inner) || /\\\d/.test(inner) || (unicode && /\\[pPWDs]/.test(inner) && !onlySafeProperties(inner))) return null
+  if (/\p{Cc}/u.test(inner) || /\\(?:[cnxu\d]|[tvfrb]-)/.test(inner) || (unicode && /\\[pPWDs]/.test(inner) && !onlySafeProperties(inner))) return null
   return `[${inner.replaceAll(/\\([^])/g, (escape, char: string) => (Object.hasOwn(MEMBERS, char) ? (MEMBERS[char] ?? escape) : escape))}]`
 }
 
