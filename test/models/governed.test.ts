@@ -120,6 +120,7 @@ describe('an answer that is none', () => {
     ['an error as a good reply', 'application/json', '{"error":{"message":"Out of memory","code":500}}', 'MODEL'],
     ['a page of HTML', 'text/html', '<html>Welcome to the hotel network</html>', 'MODEL'],
     ['JSON null', 'application/json', 'null', 'MODEL'],
+    ['a stream that ends in the middle, politely', SSE, 'data: {"id":"x","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', 'MODEL'],
     ['events of another wire', SSE, 'data: {"hello":"world"}\n\n', 'MODEL'],
   ] as const)('is a typed failure, tried again: %s', async (_, type, body, code) => {
     let count = 0
@@ -133,8 +134,15 @@ describe('an answer that is none', () => {
     const address = odd.address()
     const models = modelsAt(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, { maxTries: 2 })
     await expect(ask(models.open('compatible/scripted'))).rejects.toMatchObject({ code })
+    await expect(ask(models.open('openai/scripted'))).rejects.toMatchObject({ name: 'CadreError' })
     await expect(ask(models.open('anthropic/scripted'))).rejects.toMatchObject({ name: 'CadreError' })
-    expect(count).toBe(4)
+    expect(count).toBe(6)
+  })
+
+  test('is not read to its end: the line is dropped', async () => {
+    const { url, requests } = await server(() => ({ text: 'abc'.repeat(100), chunks: 100, chunkMs: 20, malformed: 'chunk' }))
+    for (const provider of PROVIDERS) await expect(ask(modelsAt(url, { maxTries: 1 }).open(`${provider}/scripted`))).rejects.toMatchObject({ code: 'MODEL' })
+    await expect.poll(() => requests.filter(({ aborted }) => aborted).length).toBe(PROVIDERS.length)
   })
 
   test('is not what a listener\'s own fault is: that ends the call without another try', async () => {
