@@ -33,7 +33,11 @@ async function runSweep(out: string, killAt: number | null): Promise<string> {
 
 test('CMD-12 after kill -9 at several points, and a torn last line, the next run finishes and holds every item exactly once', async () => {
   const out = join(folder, 'out')
-  for (const killAt of [100_000, 2_000_000, 5_100_000]) expect(await runSweep(out, killAt)).toBe('')
+  for (const killAt of [100_000, 2_000_000, 5_100_000]) {
+    expect(await runSweep(out, killAt)).toBe('')
+    const whole = readFileSync(join(out, 'results.jsonl'), 'utf8').split('\n').slice(0, -1)
+    expect(whole.map((line) => JSON.parse(line).status)).toEqual(whole.map(() => 'completed')) // only the last line can be torn
+  }
   appendFileSync(join(out, 'results.jsonl'), '{"item":"src/f0099.ts","status":"comp')
 
   const summary = JSON.parse(await runSweep(out, null))
