@@ -41,7 +41,7 @@ export function emptyHand({ agent, type }: Brief): Hand {
     settle(own) {
       const byId = new Map(own.map((outcome) => [outcome.callId, outcome]))
       const outcomes = calls.map(({ id }) => given.get(id) ?? byId.get(id)).filter((outcome) => outcome !== undefined)
-      const handedIn = own.filter(({ callId }) => calls.some(({ id }) => id === callId))
+      const handedIn = own.filter(({ callId, tool }) => calls.some(({ id, name }) => id === callId && name === tool))
       if (outcomes.length < calls.length || handedIn.length < own.length) return null
       return outcomes
     },

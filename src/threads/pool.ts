@@ -1,7 +1,9 @@
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+
+import { GROWTH, mayGrow } from './growth.ts'
 
 /** Work for one thread. */
 export type PoolTask = {
@@ -11,7 +13,7 @@ export type PoolTask = {
   readonly urgent?: boolean
   /** Called once, right before the task gets its thread: what crosses. */
   prepare(): { readonly task: unknown; readonly transfer: readonly MessagePort[] }
-  /** Its abort ends the task at once, and the thread it runs in. */
+  /** Its abort ends the task at once, and the thread it runs in. Not yet aborted. */
   readonly kill: AbortSignal
 }
 
@@ -20,17 +22,12 @@ export type PoolOptions = { readonly entry: URL; readonly max: number; readonly 
 export type Pool = {
   /** Resolves with what the far function gave. Rejects with what ended the thread, or the reason of `kill`. */
   run(task: PoolTask): Promise<unknown>
+  /** Starts threads until there are `count`; returns at once. */
   warm(count: number): void
   stats(): { readonly threads: number; readonly busy: number }
   /** Ends all threads. Tasks under way reject. */
   close(): Promise<void>
 }
-
-/**
- * A thread costs 10 to 25 ms of CPU to start, a task in a warm one often less. So threads start a few at a time, and beyond one per core only
- * when no task has ended for `quietMs` (agents that wait for their models), or the first in line has waited for `patienceMs`.
- */
-const GROWTH = { cores: Math.max(2, availableParallelism()), quietMs: 10, patienceMs: 100 }
 
 /** How long an idle thread is kept, in ms. */
 const IDLE_MS = 10_000
@@ -44,7 +41,8 @@ type TransferList = NonNullable<Parameters<Piscina['run']>[1]>['transferList'] &
 /** Started from source, every thread would strip the types anew: 100 ms of CPU and 8 MB each, but for this cache. */
 const UNBUILT = { NODE_COMPILE_CACHE: join(tmpdir(), 'cadre-compile-cache') }
 
-type Waiting = { readonly task: PoolTask; readonly since: number; start(): void }
+/** A task in line; `since` when, in ms of `performance.now`. */
+type Waiting = { readonly since: number; start(): void }
 
 /**
  * Warm threads, one task in each, in order of arrival. Piscina keeps the threads; the line in front of it is kept here, because Piscina starts
@@ -68,6 +66,8 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   const started = new WeakSet<Worker>()
   const inHands = new Map<Promise<unknown>, (error: unknown) => void>()
   let wanted = 0
+  let warming = 0
+  let closed = false
   let lastEnd = performance.now()
   let look: NodeJS.Timeout | undefined
 
@@ -85,7 +85,7 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   const counts = () => {
     const { threads } = piscina
     const ready = threads.filter((thread) => started.has(thread)).length
-    return { threads: threads.length, ready, starting: threads.length - ready, idle: ready - inHands.size }
+    return { threads: threads.length, starting: threads.length - ready, idle: ready - inHands.size, tasks: inHands.size - warming }
   }
 
   /** Hands one task to Piscina, which runs it in an idle thread or else starts one. */
@@ -104,6 +104,17 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     }
   }
 
+  async function startAhead(): Promise<void> {
+    warming += 1
+    try {
+      await hand(NOTHING)
+    } catch {
+      wanted = 0 // why threads cannot start is told to the first task that needs one
+    } finally {
+      warming -= 1
+    }
+  }
+
   /** With no thread left, what Piscina holds would wait for ever. */
   function failStranded(error: unknown): void {
     if (piscina.threads.length > 0) return
@@ -113,21 +124,15 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   function pump(): void {
     for (let next = line[0]; next; next = line[0]) {
       const { idle, ...now } = counts()
-      if (idle <= 0 && !mayGrow(now, next)) break
+      const time = performance.now()
+      if (idle <= 0 && !mayGrow({ ...now, max, sinceEndMs: time - lastEnd, waitedMs: time - next.since })) break
       line.shift()
       next.start()
     }
-    while (piscina.threads.length < wanted && counts().starting < GROWTH.cores) void hand(NOTHING).catch(() => { wanted = 0 })
+    while (piscina.threads.length < wanted && counts().starting < GROWTH.atOnce) void startAhead()
     if (piscina.threads.length >= wanted) wanted = 0
     clearTimeout(look)
-    if (line.length > 0) look = setTimeout(pump, GROWTH.quietMs)
-  }
-
-  function mayGrow({ threads, ready, starting }: { threads: number; ready: number; starting: number }, first: Waiting): boolean {
-    if (threads >= max || starting >= GROWTH.cores) return false
-    if (ready + starting > inHands.size) return false // a thread on its way has no task yet: its start will be told
-    const now = performance.now()
-    return threads < GROWTH.cores || now - lastEnd >= GROWTH.quietMs || now - first.since >= GROWTH.patienceMs
+    if (line.length > 0 && piscina.threads.length < max) look = setTimeout(pump, GROWTH.quietMs)
   }
 
   return {
@@ -138,16 +143,11 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
         reject(task.kill.reason)
       }
       const waiting: Waiting = {
-        task,
         since: performance.now(),
         start() {
           task.kill.removeEventListener('abort', leave)
           resolve(hand(task))
         },
-      }
-      if (task.kill.aborted) {
-        reject(task.kill.reason)
-        return promise
       }
       task.kill.addEventListener('abort', leave, { once: true })
       if (task.urgent === true) line.unshift(waiting)
@@ -156,13 +156,16 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
       return promise
     },
     warm(count) {
+      if (closed) return
       wanted = Math.min(max, count)
       pump()
     },
     stats() {
-      return { threads: piscina.threads.length, busy: Math.min(inHands.size, piscina.threads.length) }
+      const { threads, tasks } = counts()
+      return { threads, busy: Math.min(tasks, threads) }
     },
     async close() {
+      closed = true
       wanted = 0
       clearTimeout(look)
       await piscina.destroy()

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import type { Host } from '../../src/core/contract.ts'
 import { CadreError } from '../../src/core/errors.ts'
+import { threadCap } from '../../src/threads/cap.ts'
 import type { Runner } from '../../src/threads/runner.ts'
 import { createThreads } from '../../src/threads/runner.ts'
 import { BARE, brief, local, MISBEHAVING, never, remote, reply, scripted } from './scripted.ts'
@@ -247,25 +248,25 @@ describe('many runs', () => {
     await few.close()
   })
 
-  test('200 agents are alive at once, each waiting for its model', { timeout: 240_000 }, async () => {
+  test('as many agents as there may be threads (200, where nothing limits them) are alive at once, each waiting for its model', { timeout: 240_000 }, async () => {
     const many = createThreads({ entry: BARE })
-    expect(many.cap).toBe(200)
+    expect(many.cap).toBe(threadCap())
     const all = Promise.withResolvers<ReturnType<Runner['stats']>>()
     let alive = 0
-    const runs = Array.from({ length: 200 }, (_, i) => {
+    const runs = Array.from({ length: many.cap }, (_, i) => {
       const { host } = scripted([[remote('bash', { command: String(i) })]])
       return many.run({
         brief: brief(`a${i}`),
         host: { ...host, next: async (outcomes) => {
-          if (outcomes.length === 0 && (alive += 1) === 200) all.resolve(many.stats())
+          if (outcomes.length === 0 && (alive += 1) === many.cap) all.resolve(many.stats())
           await all.promise
           return host.next(outcomes)
         } },
         signal: never(),
       })
     })
-    expect(await Promise.all(runs)).toHaveLength(200)
-    expect(await all.promise).toEqual({ threads: 200, busy: 200 })
+    expect(await Promise.all(runs)).toHaveLength(many.cap)
+    expect(await all.promise).toEqual({ threads: many.cap, busy: many.cap })
     await many.close()
   })
 
@@ -279,7 +280,11 @@ describe('many runs', () => {
   test('threads started ahead of need are there, and no more than the cap', async () => {
     const warm = createThreads({ entry: MISBEHAVING, max: 3 })
     warm.warm(100)
-    await expect.poll(() => warm.stats()).toEqual({ threads: 3, busy: 0 })
+    const runs = Array.from({ length: 3 }, () => warm.run({ brief: brief(), host: scripted([]).host, signal: never() }))
+    await expect.poll(() => warm.stats(), { timeout: 15_000 }).toEqual({ threads: 3, busy: 0 })
+    expect(await Promise.all(runs)).toHaveLength(3)
     await warm.close()
+    warm.warm(1)
+    expect(warm.stats()).toEqual({ threads: 0, busy: 0 })
   })
 })
