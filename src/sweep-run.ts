@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { ChosenModel } from './choose-model.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { CadreEvent } from './core/events.ts'
@@ -63,7 +63,7 @@ export function sweepDoors(services: Services, options: {
       // Our own read tool's data form, see its docstring.
       return (JSON.parse(answer.text) as { readonly paths: readonly string[] }).paths
     },
-    readText: (path) => readFile(join(grant.root, path), 'utf8'),
+    readText: (path) => readFile(resolve(grant.root, path), 'utf8'),
     stdin: options.stdin,
     start: (work) => start(type, model, work),
     finished(key) {
