@@ -9,8 +9,8 @@ import type { Columns } from './row.ts'
 export type Encoded = { readonly columns: Columns; readonly data: JsonObject; readonly json: string }
 
 /**
- * Checks an event and turns it into the parts of a row. Throws INVARIANT for what must never be journaled: a `delta`, data that is not JSON, a
- * subject or a time that is no such thing. Checked here, one event's fault cannot fail the group it would be written with.
+ * Checks an event and turns it into the parts of a row. Throws INVARIANT for what must never be journaled: a `delta`, data that is not
+ * JSON, a subject or a time that is no such thing. Checked here, one event's fault cannot fail the group it would be written with.
  */
 export function encode(event: NewEvent, redact: Redact): Encoded {
   const { time, session, root, agent, parent, depth, type } = event

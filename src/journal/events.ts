@@ -34,7 +34,8 @@ export function openEventReader(db: DatabaseSync, file: string): EventReader {
   const ofSession = page('session = :session AND')
   const last = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM event')
   const byKey = db.prepare(
-    `SELECT ${EVENT_COLUMNS} FROM event INDEXED BY event_key WHERE type = 'delegation.ended' AND key = ? AND key IS NOT NULL ORDER BY seq DESC LIMIT 1`)
+    `SELECT ${EVENT_COLUMNS} FROM event INDEXED BY event_key WHERE type = 'delegation.ended' AND key = ? AND key IS NOT NULL
+     ORDER BY seq DESC LIMIT 1`)
   const life = db.prepare(`SELECT session FROM event INDEXED BY event_agent WHERE agent = ? AND (${LIFE}) LIMIT 1`)
 
   function sessionOf(agent: string): string | undefined {

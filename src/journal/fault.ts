@@ -7,9 +7,9 @@ const FAULTS: Readonly<Record<number, { readonly what: string; readonly remedy: 
   3: { what: 'no permission', remedy: 'Make the file and its folder yours (`chown`), or set CADRE_JOURNAL to another folder.' },
   5: { what: 'another process holds it', remedy: 'End the process that holds it, then try again.' },
   8: { what: 'it is read-only', remedy: 'Make the file and its folder writable, or set CADRE_JOURNAL to another folder.' },
-  10: { what: 'reading or writing the disk failed', remedy: 'Check the disk and its free space; all that was acknowledged is still in the journal.' },
+  10: { what: 'reading or writing the disk failed', remedy: 'Check the disk and its free space: all that was acknowledged is there.' },
   11: { what: 'it is damaged', remedy: 'Move it away (with its -wal and -shm) and start again, or restore it from a backup.' },
-  13: { what: 'the disk is full', remedy: 'Free some space, then try again: all that was acknowledged is still in the journal.' },
+  13: { what: 'the disk is full', remedy: 'Free some space, then try again: all that was acknowledged is there.' },
   14: { what: 'it cannot be opened', remedy: CHECK_FOLDER },
   26: { what: 'it is not a journal (not an SQLite database)', remedy: 'Move the file away and start again.' },
 }
@@ -35,7 +35,8 @@ export function journalFault(file: string, doing: 'opened' | 'read' | 'written',
 
 /** The JOURNAL error for a file that was deleted, moved or replaced while it was open: what is written there no one would ever find. */
 export const journalGone = (file: string): CadreError =>
-  new CadreError('JOURNAL', `The journal ${file} is gone: it was deleted, moved or replaced while in use. Put it back, or start again with a new one.`)
+  new CadreError('JOURNAL',
+    `The journal ${file} is gone: it was deleted, moved or replaced while in use. Put it back, or start again with a new one.`)
 
 export const journalClosed = (file: string): CadreError =>
   new CadreError('JOURNAL', `The journal ${file} is closed: nothing can be read from it or written to it any more. Open it again.`)

@@ -22,15 +22,15 @@ export type { AgentRow } from './roster.ts'
 export type { SessionRow } from './sessions.ts'
 
 /**
- * The journal of one root: an append-only table of events in one SQLite file (JRN-01), which several processes may write at once; everything else
- * here is a view of that table. Every method throws or rejects with a CadreError JOURNAL that names the file and a remedy.
+ * The journal of one root: an append-only table of events in one SQLite file (JRN-01), which several processes may write at once;
+ * everything else here is a view of that table. Every method throws or rejects with a CadreError JOURNAL that names the file and a remedy.
  */
 export type Journal = {
   readonly file: string
   /**
    * Queues events; resolves with them as journaled once the transaction that holds them is committed, so that they outlive this process
-   * (JRN-02). All of one call are in one transaction, in their order. Rejects with JOURNAL when nothing of the group was written, and with INVARIANT
-   * for an event that must not be journaled, such as a `delta`. Secrets are gone from what it resolves with, too (JRN-08).
+   * (JRN-02). All of one call are in one transaction, in their order. Rejects with JOURNAL when nothing of the group was written, and with
+   * INVARIANT for an event that must not be journaled, such as a `delta`. Secrets are gone from what it resolves with, too (JRN-08).
    */
   append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
   /** Events that fit, in order; read page by page as the caller walks, up to what was there when the walk began. */
@@ -54,10 +54,14 @@ export type Journal = {
 }
 
 /**
- * Opens or makes a journal. `sync`: `normal` outlives the death of the process, `full` also that of the machine. Values in `redact` of at least
- * 8 characters never reach the disk (JRN-08).
+ * Opens or makes a journal. `sync`: `normal` outlives the death of the process, `full` also that of the machine. Values in `redact` of at
+ * least 8 characters never reach the disk (JRN-08).
  */
-export function openJournal(options: { readonly file: string; readonly sync: 'normal' | 'full'; readonly redact?: readonly string[] }): Journal {
+export function openJournal(options: {
+  readonly file: string
+  readonly sync: 'normal' | 'full'
+  readonly redact?: readonly string[]
+}): Journal {
   const file = resolve(options.file)
   const redact = redactor(options.redact ?? [])
   const db = openDatabase(file, options.sync)

@@ -9,8 +9,8 @@ import { LIFE } from './schema.ts'
 const DAY_MS = 86_400_000
 
 /**
- * JRN-09: deletes the sessions that ended more than `keepDays` days ago, each whole and in a transaction of its own; but not one whose agents
- * left a worktree that still exists, nor the one with the newest event (a `seq` is never given twice). Returns how many went. Other
+ * JRN-09: deletes the sessions that ended more than `keepDays` days ago, each whole and in a transaction of its own; but not one whose
+ * agents left a worktree that still exists, nor the one with the newest event (a `seq` is never given twice). Returns how many went. Other
  * processes may be writing: what cannot be had now is left for the next start.
  */
 export function prune(db: DatabaseSync, keepDays: number, now = Date.now()): number {

@@ -15,7 +15,9 @@ const ESCAPE_LEVELS = 4
 export type Redact = (json: string) => string
 
 export function redactor(secrets: readonly string[]): Redact {
-  const values = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET_CHARS).flatMap(spellings))].toSorted((a, b) => b.length - a.length)
+  const real = secrets.filter(({ length }) => length >= MIN_SECRET_CHARS)
+  // Longest first: a shorter spelling may be a part of a longer one.
+  const values = [...new Set(real.flatMap(spellings))].toSorted((a, b) => b.length - a.length)
   if (values.length === 0) return (json) => json
   const escaped = [...new Set(values.map(escape))]
   // Inside JSON a secret can only be replaced value by value: in the text it may begin in the middle of an escape such as `\n`.
@@ -41,4 +43,5 @@ function clean(value: unknown, secrets: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleanText(key, secrets), clean(inner, secrets)]))
 }
 
-const cleanText = (text: string, secrets: readonly string[]): string => secrets.reduce((left, secret) => left.replaceAll(secret, REDACTED), text)
+const cleanText = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((left, secret) => left.replaceAll(secret, REDACTED), text)

@@ -33,8 +33,8 @@ export type AgentRow = {
 
 const FINAL = { completed: true, partial: true, failed: true, killed: true, lost: true } as const satisfies Record<FinalStatus, true>
 const CAUSES = {
-  max_turns: true, budget: true, timeout: true, model: true, rate_limit: true, output_schema: true, program: true, crashed: true, setup: true,
-  user: true, parent: true,
+  max_turns: true, budget: true, timeout: true, model: true, rate_limit: true, output_schema: true, program: true, crashed: true,
+  setup: true, user: true, parent: true,
 } as const satisfies Record<Cause, true>
 
 /** Calls that only wait for other agents. */
@@ -49,16 +49,19 @@ export type RosterReader = {
 }
 
 export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
-  const begun = db.prepare(life(`'delegation.queued', 'delegation.started'`, `data ->> '$.title' AS title, data ->> '$.agentType' AS type,
-    data ->> '$.model' AS model, data ->> '$.grant.limits.maxTurns' AS maxTurns, data ->> '$.background' AS background, data ->> '$.callId' AS callId`))
-  const ended = db.prepare(life(`'delegation.ended'`, `data ->> '$.result.title' AS title,
-    data ->> '$.result.model' AS model, data ->> '$.result.status' AS status, data ->> '$.result.cause' AS cause, data ->> '$.result.turns' AS turns,
-    data ->> '$.result.toolCalls' AS toolCalls, costUsd, data ->> '$.result.usage.input' AS input, data ->> '$.result.usage.output' AS output,
+  const begun = db.prepare(life(`'delegation.queued', 'delegation.started'`, `
+    data ->> '$.title' AS title, data ->> '$.agentType' AS type, data ->> '$.model' AS model,
+    data ->> '$.grant.limits.maxTurns' AS maxTurns, data ->> '$.background' AS background, data ->> '$.callId' AS callId`))
+  const ended = db.prepare(life(`'delegation.ended'`, `
+    data ->> '$.result.title' AS title, data ->> '$.result.model' AS model, data ->> '$.result.status' AS status,
+    data ->> '$.result.cause' AS cause, data ->> '$.result.turns' AS turns, data ->> '$.result.toolCalls' AS toolCalls, costUsd,
+    data ->> '$.result.usage.input' AS input, data ->> '$.result.usage.output' AS output,
     data ->> '$.result.usage.cacheRead' AS cacheRead, data ->> '$.result.usage.cacheWrite' AS cacheWrite`))
-  const spent = db.prepare(`SELECT agent, max(seq) AS seq, count(*) AS turns, sum(calls) AS toolCalls, sum(input) AS input, sum(output) AS output,
-    sum(cacheRead) AS cacheRead, sum(cacheWrite) AS cacheWrite FROM event INDEXED BY event_turn WHERE type = 'turn.ended' AND session = ? GROUP BY agent`)
-  const calls = db.prepare(`SELECT type, data ->> '$.call.id' AS id, data ->> '$.call.name' AS name, data ->> '$.outcome.callId' AS answered FROM event
-    WHERE session = ? AND agent = ? AND seq > ? AND type IN ('tool.started', 'tool.ended') ORDER BY seq`)
+  const spent = db.prepare(`SELECT agent, max(seq) AS seq, count(*) AS turns, sum(calls) AS toolCalls,
+    sum(input) AS input, sum(output) AS output, sum(cacheRead) AS cacheRead, sum(cacheWrite) AS cacheWrite
+    FROM event INDEXED BY event_turn WHERE type = 'turn.ended' AND session = ? GROUP BY agent`)
+  const calls = db.prepare(`SELECT type, data ->> '$.call.id' AS id, data ->> '$.call.name' AS name, data ->> '$.outcome.callId' AS answered
+    FROM event WHERE session = ? AND agent = ? AND seq > ? AND type IN ('tool.started', 'tool.ended') ORDER BY seq`)
 
   /** Whether all an agent's open calls wait for agents: the tools that do, and any call a running child answers. */
   function isWaiting(session: string, agent: string, since: number, answering: ReadonlySet<string>): boolean {
@@ -77,7 +80,8 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
     for (const row of begun.all(session)) {
       const id = text(row, 'agent')
       const before = rows.get(id)
-      rows.set(id, { ...begunRow(row), started: before?.started ?? (text(row, 'event') === 'delegation.started' ? number(row, 'time') : null) })
+      const started = text(row, 'event') === 'delegation.started' ? number(row, 'time') : null
+      rows.set(id, { ...begunRow(row), started: before?.started ?? started })
       const callId = textOrNull(row, 'callId')
       if (callId !== null) callIds.set(id, callId)
     }

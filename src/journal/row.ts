@@ -20,7 +20,10 @@ export type Columns = {
   readonly key: string | null
 }
 
-/** An event from its parts, in the order streams print them (CMD-04). Journals hold only what `encode` let in: `type` fixes the shape of `data`. */
+/**
+ * An event from its parts, in the order streams print them (CMD-04). Journals hold only what `encode` let in: `type` fixes the shape of
+ * `data`.
+ */
 export function assemble(seq: number, { time, session, root, agent, parent, depth, type, key }: Columns, data: JsonObject): CadreEvent {
   const event = { v: 1, seq, time, session, root, agent, parent, depth, type, data }
   return (key === null ? event : { ...event, key }) as unknown as CadreEvent
@@ -72,4 +75,6 @@ export function word<Word extends string>(row: Row, column: string, words: Reado
 }
 
 const unreadable = (column: string, row: Row): CadreError =>
-  new CadreError('JOURNAL', `Event ${String(row['seq'] ?? '?')} of the journal cannot be read: its ${column} is ${JSON.stringify(row[column])}. Move the file away and start again.`)
+  new CadreError('JOURNAL',
+    `Event ${String(row['seq'] ?? '?')} of the journal cannot be read: its ${column} is ${JSON.stringify(row[column])}. ` +
+    'Move the file away and start again.')

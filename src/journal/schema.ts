@@ -29,8 +29,8 @@ export const LIFE = LIFE_TYPES.map((type) => `type = '${type}'`).join(' OR ')
 
 /**
  * Every index grows at its end, as the table does (all but `event_agent` and `event_key`, which hold a few rows per agent): a group of
- * events then writes few pages, whatever the number of agents. An index by agent over all events would cost two thirds of the speed.
- * The generated columns are what lists sum up: stored, because an index does not cover a query of a virtual one, and of any type, so that no
+ * events then writes few pages, whatever the number of agents. An index by agent over all events would cost two thirds of the speed. The
+ * generated columns are what lists sum up: stored, because an index does not cover a query of a virtual one, and of any type, so that no
  * odd figure can fail a group.
  */
 const TABLES = `
@@ -68,8 +68,8 @@ const TABLES = `
 `
 
 /**
- * Opens a journal file, making folder (0700), file (0600) and tables where they are missing. Throws a CadreError JOURNAL that names the file
- * and a remedy: not a database, written by a newer Cadre, on a disk without shared memory, not allowed.
+ * Opens a journal file, making folder (0700), file (0600) and tables where they are missing. Throws a CadreError JOURNAL that names the
+ * file and a remedy: not a database, written by a newer Cadre, on a disk without shared memory, not allowed.
  */
 export function openDatabase(file: string, sync: 'normal' | 'full'): DatabaseSync {
   try {
@@ -98,7 +98,8 @@ function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
     refuseForeign(db, file)
     const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
     if (mode !== 'wal') {
-      throw new CadreError('JOURNAL', `The journal ${file} is on a disk that cannot share it between processes. Set CADRE_JOURNAL to a folder on a local disk.`)
+      throw new CadreError('JOURNAL',
+        `The journal ${file} is on a disk that cannot share it between processes. Set CADRE_JOURNAL to a folder on a local disk.`)
     }
     db.exec(`PRAGMA synchronous = ${sync === 'full' ? 'FULL; PRAGMA fullfsync = 1' : 'NORMAL'}`)
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA temp_store = MEMORY`)
@@ -131,7 +132,8 @@ function refuseForeign(db: DatabaseSync, file: string): void {
   const version = versionOf(db)
   const isNew = version === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
   if (!isNew && pragma(db, 'application_id') !== APPLICATION_ID) {
-    throw new CadreError('JOURNAL', `The journal ${file} is a database of another program. Set CADRE_JOURNAL to another folder, or move the file away.`)
+    throw new CadreError('JOURNAL',
+      `The journal ${file} is a database of another program. Set CADRE_JOURNAL to another folder, or move the file away.`)
   }
   if (version > SCHEMA_VERSION) {
     throw new CadreError('JOURNAL',

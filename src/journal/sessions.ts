@@ -40,22 +40,23 @@ export type SessionReader = {
 }
 
 /**
- * A resumed session has several starts; it has ended when its newest end is newer than its newest start. Figures are summed over the covering
- * indexes, so a list reads no event but the first and the last of each session.
+ * A resumed session has several starts; it has ended when its newest end is newer than its newest start. Figures are summed over the
+ * covering indexes, so a list reads no event but the first and the last of each session.
  */
 const LIST = `
   WITH mark AS MATERIALIZED (
     SELECT session, min(seq) FILTER (WHERE type = 'session.started') AS first, max(seq) FILTER (WHERE type = 'session.started') AS start,
-      max(seq) FILTER (WHERE type = 'session.ended') AS end, count(DISTINCT agent) FILTER (WHERE type IN ('delegation.queued', 'delegation.started')) AS agents,
+      max(seq) FILTER (WHERE type = 'session.ended') AS end,
+      count(DISTINCT agent) FILTER (WHERE type IN ('delegation.queued', 'delegation.started')) AS agents,
       sum(costUsd) FILTER (WHERE type = 'delegation.ended') AS cost
     FROM event INDEXED BY event_life WHERE (${LIFE}) GROUP BY session
   ), spent AS MATERIALIZED (
     SELECT session, count(*) AS turns, sum(input + output + cacheRead + cacheWrite) AS tokens
     FROM event INDEXED BY event_turn WHERE type = 'turn.ended' GROUP BY session
   )
-  SELECT s.seq, mark.session AS id, s.data ->> '$.kind' AS kind, s.data ->> '$.title' AS title, s.data ->> '$.cwd' AS cwd, s.data ->> '$.root' AS root,
-    s.time AS started, e.time AS ended, e.data ->> '$.status' AS status, s.parent, agents, coalesce(cost, 0.0) AS cost,
-    coalesce(turns, 0) AS turns, coalesce(tokens, 0) AS tokens, lease.pid, lease.beat
+  SELECT s.seq, mark.session AS id, s.data ->> '$.kind' AS kind, s.data ->> '$.title' AS title, s.data ->> '$.cwd' AS cwd,
+    s.data ->> '$.root' AS root, s.time AS started, e.time AS ended, e.data ->> '$.status' AS status, s.parent,
+    agents, coalesce(cost, 0.0) AS cost, coalesce(turns, 0) AS turns, coalesce(tokens, 0) AS tokens, lease.pid, lease.beat
   FROM mark JOIN event s ON s.seq = mark.first LEFT JOIN event e ON e.seq = mark.end AND mark.end > mark.start
     LEFT JOIN spent ON spent.session = mark.session LEFT JOIN lease ON lease.session = mark.session
   ORDER BY s.seq DESC`
@@ -67,7 +68,8 @@ export function openSessionReader(db: DatabaseSync, file: string): SessionReader
      AND session >= :prefix AND session < :prefix || char(0x10FFFF) ORDER BY session LIMIT 2`)
   const lease = db.prepare('SELECT pid, beat FROM lease WHERE session = ?')
   return {
-    sessions: ({ all = false } = {}) => read(file, () => list.all()).filter((row) => all || textOrNull(row, 'parent') === null).map(sessionRow),
+    sessions: ({ all = false } = {}) =>
+      read(file, () => list.all()).filter((row) => all || textOrNull(row, 'parent') === null).map(sessionRow),
     findSession(prefix) {
       if (prefix === '') return undefined
       const [first, second] = read(file, () => find.all({ prefix }))

@@ -31,14 +31,15 @@ type Pending = {
 }
 
 /**
- * Group commit: all that is appended within one turn of the event loop, or while another process holds the file, shares one transaction. What one
- * `append` was given is never split. The transaction itself is synchronous; nothing of it stays in memory afterwards.
+ * Group commit: all that is appended within one turn of the event loop, or while another process holds the file, shares one transaction.
+ * What one `append` was given is never split. The transaction itself is synchronous; nothing of it stays in memory afterwards.
  */
-export function openWriter(db: DatabaseSync, file: string, redact: Redact, { busyMs }: { readonly busyMs: number } = WRITER_LIMITS): Writer {
+export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyMs: number = WRITER_LIMITS.busyMs): Writer {
   const { ino, dev } = statSync(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
-  const insert = db.prepare('INSERT INTO event (time, session, root, agent, parent, depth, type, key, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    'INSERT INTO event (time, session, root, agent, parent, depth, type, key, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const leases = openLeases(db)
   let queue: Pending[] = []
   let scheduled = false
@@ -133,7 +134,9 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact, { bus
   }
 }
 
-/** For the upkeep of leases only: a beat missed because the file is busy or broken comes 5 s later, and a lease nobody gives back runs out. */
+/**
+ * For the upkeep of leases only: a beat missed because the file is busy or broken comes 5 s later, and a lease nobody gives back runs out.
+ */
 function quietly(upkeep: () => void): void {
   try {
     upkeep()

@@ -8,7 +8,10 @@ import { onTestFinished } from 'vitest'
 const APPENDER = join(import.meta.dirname, 'fixtures', 'appender.ts')
 
 /** Another process that appends to the same file (see fixtures/appender.ts). Gone when the test is over. */
-export function startAppender(args: readonly (string | number)[], { shellLimit, heapMb }: { readonly shellLimit?: string; readonly heapMb?: number } = {}) {
+export function startAppender(
+  args: readonly (string | number)[],
+  { shellLimit, heapMb }: { readonly shellLimit?: string; readonly heapMb?: number } = {},
+) {
   const argv = [process.execPath, ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]), APPENDER, ...args.map(String)]
   const [command = '', ...rest] = shellLimit ? ['sh', '-c', `${shellLimit}; exec "$@"`, 'sh', ...argv] : argv
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -22,7 +25,8 @@ export function startAppender(args: readonly (string | number)[], { shellLimit, 
     lines,
     /** Waits until it has said so many lines. */
     async said(count: number): Promise<void> {
-      while (lines.length < count) await Promise.race([once(reader, 'line'), closed.then(() => { throw new Error(`it ended after: ${lines.join(' | ')}`) })])
+      const ended = closed.then(() => { throw new Error(`it ended after: ${lines.join(' | ')}`) })
+      while (lines.length < count) await Promise.race([once(reader, 'line'), ended])
     },
     async ended(): Promise<readonly string[]> {
       await closed

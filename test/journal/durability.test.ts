@@ -92,7 +92,8 @@ describe('a journal that cannot be written says which file and what to do', () =
   test('when the disk takes no more: the group is not half written, and all that was acknowledged can be read', async () => {
     const file = join(tempFolder(), 'journal.sqlite')
     const lines = await startAppender([file, 'ss-full', 0, 3, 20_000], { shellLimit: 'ulimit -f 4096' }).ended()
-    expect(lines.at(-1)).toMatch(/^failed .*"code":"JOURNAL".* The journal .*journal\.sqlite cannot be written: .*\. (Free some space|Check the disk)/)
+    expect(lines.at(-1)).toContain('"code":"JOURNAL"')
+    expect(lines.at(-1)).toMatch(/The journal .*journal\.sqlite cannot be written: .*\. (Free some space|Check the disk)/)
     const journal = newJournal({ file })
     const found = appendsIn(journal)
     const acknowledged = lines.filter((line) => /^\d/.test(line)).map((line) => Number.parseInt(line, 10))
@@ -117,7 +118,9 @@ describe('a journal that cannot be written says which file and what to do', () =
       lose(journal.file)
       const both = await Promise.allSettled([journal.append([event(sent('a'))]), journal.append([event(sent('b'))])])
       for (const outcome of both) {
-        expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'JOURNAL', message: `The journal ${journal.file} is gone: it was deleted, moved or replaced while in use. Put it back, or start again with a new one.` } })
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'JOURNAL' } })
+        expect(String(outcome.status === 'rejected' && outcome.reason))
+          .toContain(`The journal ${journal.file} is gone: it was deleted, moved or replaced while in use. Put it back, or start again`)
       }
       await journal.close()
     })
@@ -125,7 +128,7 @@ describe('a journal that cannot be written says which file and what to do', () =
 
   test('when another process holds it for too long', async () => {
     const file = join(tempFolder(), 'journal.sqlite')
-    const writer = openWriter(openDatabase(file, 'normal'), file, (json) => json, { busyMs: 0 })
+    const writer = openWriter(openDatabase(file, 'normal'), file, (json) => json, 0)
     const other = new DatabaseSync(file)
     other.exec('BEGIN IMMEDIATE')
     await expect(writer.append([event(sent('too late'))])).rejects.toThrow(/another process holds it .* End the process that holds it/)
@@ -139,7 +142,10 @@ describe('a journal that cannot be written says which file and what to do', () =
 
 describe('a file that is no journal of ours is left as it is', () => {
   const files: Readonly<Record<string, { readonly make: (file: string) => void; readonly says: RegExp }>> = {
-    'text': { make: (file) => writeFileSync(file, 'not a database, but long enough to be taken for one'.repeat(100)), says: /it is not a journal .*Move the file away/ },
+    'text': {
+      make: (file) => writeFileSync(file, 'not a database, but long enough to be taken for one'.repeat(100)),
+      says: /it is not a journal .*Move the file away/,
+    },
     'a journal of a newer Cadre': {
       make: (file) => {
         openDatabase(file, 'normal').close()
@@ -179,6 +185,7 @@ describe('a file that is no journal of ours is left as it is', () => {
   test('a folder that cannot be made', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'file'), '')
-    expect(() => openJournal({ file: join(folder, 'file', 'journal.sqlite'), sync: 'normal' })).toThrow(/The journal .* cannot be opened: .*\. Check that its folder exists and is yours/)
+    expect(() => openJournal({ file: join(folder, 'file', 'journal.sqlite'), sync: 'normal' }))
+      .toThrow(/The journal .* cannot be opened: .*\. Check that its folder exists and is yours/)
   })
 })

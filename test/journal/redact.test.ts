@@ -31,7 +31,10 @@ describe('JRN-08: keys are in no event and no record', () => {
     const journal = newJournal({ redact: secrets })
     const places = secrets.flatMap((secret) => [
       event(sent(`the key is ${secret}, twice: ${secret}`)),
-      event(turnEnded(1, secret, [{ ...call('c1', 'web_fetch'), input: { url: `https://x.test/?key=${encodeURIComponent(secret)}`, headers: { [secret]: `Bearer ${secret}` } } }])),
+      event(turnEnded(1, secret, [{
+        ...call('c1', 'web_fetch'),
+        input: { url: `https://x.test/?key=${encodeURIComponent(secret)}`, headers: { [secret]: `Bearer ${secret}` } },
+      }])),
       event(callEnded(1, call('c1'), JSON.stringify({ stdout: JSON.stringify({ env: secret }) }))),
       event(started({ prompt: secret, title: secret })),
       event(ended({ output: secret }), { key: `item ${secret}` }),
@@ -63,8 +66,19 @@ describe('JRN-08: keys are in no event and no record', () => {
       .filter((text) => text.length >= MIN_SECRET_CHARS && !REDACTED.includes(text) && !text.includes('['))
     const withSecret = secret.chain((value) => {
       const { tree } = fc.letrec((tie) => ({
-        leaf: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant(value), fc.string({ unit: 'grapheme' }).map((text) => `${text}${value}${text}`), fc.integer()),
-        tree: fc.oneof({ maxDepth: 4 }, tie('leaf'), fc.array(tie('tree'), { maxLength: 3 }), fc.dictionary(fc.string(), tie('tree'), { maxKeys: 3 }), tie('tree').map((inner) => JSON.stringify(inner))),
+        leaf: fc.oneof(
+          fc.string({ unit: 'grapheme' }),
+          fc.string({ unit: 'grapheme' }).map((text) => `${text}${value}${text}`),
+          fc.constant(value),
+          fc.integer(),
+        ),
+        tree: fc.oneof(
+          { maxDepth: 4 },
+          tie('leaf'),
+          fc.array(tie('tree'), { maxLength: 3 }),
+          fc.dictionary(fc.string(), tie('tree'), { maxKeys: 3 }),
+          tie('tree').map((inner) => JSON.stringify(inner)),
+        ),
       }))
       return fc.tuple(fc.constant(value), fc.record({ tree }))
     })

@@ -2,10 +2,19 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { NO_USAGE } from '../../src/core/contract.ts'
+import type { AgentRow } from '../../src/journal/journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
-import { call, callEnded, callStarted, ended, event, newJournal, queued, sessionEnded, sessionStarted, started, tempFolder, turnEnded } from './story.ts'
+import {
+  call, callEnded, callStarted, ended, event, newJournal, queued, sessionEnded, sessionStarted, started, tempFolder, turnEnded,
+} from './story.ts'
 
 const at = (agent: string, time = 1_000, parent = 'sa-root') => ({ agent, parent, time })
+
+const ROW: Omit<AgentRow, 'id' | 'title'> = {
+  parent: 'sa-root', depth: 1, type: 'explorer', model: 'test/model', status: 'running', cause: null, turns: 0, maxTurns: 50, toolCalls: 0,
+  usage: NO_USAGE, costUsd: 0, background: false, started: null, ended: null,
+}
 
 async function agentsOf(events: ReturnType<typeof event>[]) {
   const journal = newJournal()
@@ -27,21 +36,15 @@ describe('RST-01: the roster', () => {
       event(queued({ title: 'Third' }), at('sa-3', 3_500)),
       event(ended({ title: 'Third', status: 'failed', cause: 'crashed', model: 'other/model' }), at('sa-3', 4_000)),
     ])).toEqual([
+      { ...ROW, id: 'sa-root', parent: null, depth: 0, title: 'Main', started: 1_000 },
+      { ...ROW, id: 'sa-2', title: 'Second', status: 'queued' },
       {
-        id: 'sa-root', parent: null, depth: 0, title: 'Main', type: 'explorer', model: 'test/model', status: 'running', cause: null, turns: 0, maxTurns: 50,
-        toolCalls: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0, background: false, started: 1_000, ended: null,
+        ...ROW, id: 'sa-1', title: 'First', turns: 2, toolCalls: 3, usage: { input: 200, output: 40, cacheRead: 14, cacheWrite: 6 },
+        background: true, started: 3_000,
       },
       {
-        id: 'sa-2', parent: 'sa-root', depth: 1, title: 'Second', type: 'explorer', model: 'test/model', status: 'queued', cause: null, turns: 0, maxTurns: 50,
-        toolCalls: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0, background: false, started: null, ended: null,
-      },
-      {
-        id: 'sa-1', parent: 'sa-root', depth: 1, title: 'First', type: 'explorer', model: 'test/model', status: 'running', cause: null, turns: 2, maxTurns: 50,
-        toolCalls: 3, usage: { input: 200, output: 40, cacheRead: 14, cacheWrite: 6 }, costUsd: 0, background: true, started: 3_000, ended: null,
-      },
-      {
-        id: 'sa-3', parent: 'sa-root', depth: 1, title: 'Third', type: 'explorer', model: 'other/model', status: 'failed', cause: 'crashed', turns: 2, maxTurns: 50,
-        toolCalls: 1, usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 }, costUsd: 0.25, background: false, started: null, ended: 4_000,
+        ...ROW, id: 'sa-3', title: 'Third', model: 'other/model', status: 'failed', cause: 'crashed', turns: 2, toolCalls: 1,
+        usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 }, costUsd: 0.25, ended: 4_000,
       },
     ])
   })
@@ -56,18 +59,19 @@ describe('RST-01: the roster', () => {
 
   const [task, wait, look] = [call('t', 'agent'), call('w', 'agent_wait'), call('l', 'read')]
   test('KIN-09: an agent waits while all it has asked for is other agents', async () => {
-    expect(await statuses(event(started()), event(turnEnded(1, '', [task])), event(callStarted(1, task)))).toEqual(['sa-root waiting'])
-    expect(await statuses(event(started()), event(turnEnded(1, '', [task, wait])), event(callStarted(1, task)), event(callStarted(1, wait)), event(callEnded(1, task))))
-      .toEqual(['sa-root waiting'])
-    expect(await statuses(event(started()), event(turnEnded(1, '', [task, look])), event(callStarted(1, task)), event(callStarted(1, look)))).toEqual(['sa-root running'])
-    expect(await statuses(event(started()), event(turnEnded(1, '', [task])), event(callStarted(1, task)), event(callEnded(1, task)))).toEqual(['sa-root running'])
-    expect(await statuses(event(started()), event(turnEnded(1, '', [task])), event(callStarted(1, task)), event(callEnded(1, task)), event(turnEnded(2, 'x'))))
-      .toEqual(['sa-root running'])
+    const asked = (...calls: (typeof task)[]) =>
+      [event(started()), event(turnEnded(1, '', calls)), ...calls.map((one) => event(callStarted(1, one)))]
+    expect(await statuses(...asked(task))).toEqual(['sa-root waiting'])
+    expect(await statuses(...asked(task, wait), event(callEnded(1, task)))).toEqual(['sa-root waiting'])
+    expect(await statuses(...asked(task, look))).toEqual(['sa-root running'])
+    expect(await statuses(...asked(task), event(callEnded(1, task)))).toEqual(['sa-root running'])
+    expect(await statuses(...asked(task), event(callEnded(1, task)), event(turnEnded(2, 'x')))).toEqual(['sa-root running'])
   })
 
   test('AGT-13: a tool named after a type makes its caller wait, too, while the child it started runs', async () => {
     const named = call('n', 'explorer')
-    const events = [event(started()), event(turnEnded(1, '', [named])), event(callStarted(1, named)), event(started({ callId: 'n' }), at('sa-1'))]
+    const asked = [event(started()), event(turnEnded(1, '', [named])), event(callStarted(1, named))]
+    const events = [...asked, event(started({ callId: 'n' }), at('sa-1'))]
     expect(await statuses(...events)).toEqual(['sa-root waiting', 'sa-1 running'])
     expect(await statuses(...events, event(ended(), at('sa-1')))).toEqual(['sa-root running', 'sa-1 completed'])
   })
@@ -75,8 +79,9 @@ describe('RST-01: the roster', () => {
   test('JRN-05: agents without an end are interrupted once their session has ended or lost its process', async () => {
     const file = join(tempFolder(), 'journal.sqlite')
     const owner = openJournal({ file, sync: 'normal' })
-    await owner.append([event(sessionStarted()), event(started()), event(started(), at('sa-1')), event(ended(), at('sa-1')), event(sessionStarted(), { session: 'ss-2' }), event(started(), { session: 'ss-2', agent: 'sa-2' })])
-    await owner.append([event(sessionEnded(), { session: 'ss-2' })])
+    const other = { session: 'ss-2', agent: 'sa-2' }
+    await owner.append([event(sessionStarted()), event(started()), event(started(), at('sa-1')), event(ended(), at('sa-1'))])
+    await owner.append([event(sessionStarted(), other), event(started(), other), event(sessionEnded(), other)])
     expect(owner.agents('ss-2').map(({ status }) => status)).toEqual(['interrupted'])
     expect(owner.agents('ss-1').map(({ status }) => status)).toEqual(['running', 'completed'])
     await owner.close()

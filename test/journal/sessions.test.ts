@@ -28,8 +28,14 @@ describe('CMD-08: the list of sessions', () => {
       event(sessionStarted('Sweep', 'sweep'), { session: 'ss-2', agent: 'sa-x', time: 5_000 }),
     ])
     expect(journal.sessions()).toEqual([
-      { id: 'ss-2', kind: 'sweep', title: 'Sweep', cwd: '/repo/src', root: '/repo', started: 5_000, ended: null, status: 'running', agents: 0, turns: 0, tokens: 0, costUsd: 0 },
-      { id: 'ss-1', kind: 'run', title: 'Look around', cwd: '/repo/src', root: '/repo', started: 1_000, ended: 9_000, status: 'partial', agents: 2, turns: 3, tokens: 390, costUsd: 0.75 },
+      {
+        id: 'ss-2', kind: 'sweep', title: 'Sweep', cwd: '/repo/src', root: '/repo', started: 5_000, ended: null, status: 'running',
+        agents: 0, turns: 0, tokens: 0, costUsd: 0,
+      },
+      {
+        id: 'ss-1', kind: 'run', title: 'Look around', cwd: '/repo/src', root: '/repo', started: 1_000, ended: 9_000, status: 'partial',
+        agents: 2, turns: 3, tokens: 390, costUsd: 0.75,
+      },
     ])
   })
 
@@ -49,7 +55,8 @@ describe('CMD-08: the list of sessions', () => {
 
   test('one that was resumed runs again, with its first start, until it ends again', async () => {
     const journal = newJournal()
-    await journal.append([event(sessionStarted(), { time: 1 }), event(sessionEnded('failed'), { time: 2 }), event(sessionStarted(), { time: 3 })])
+    await journal.append([event(sessionStarted(), { time: 1 }), event(sessionEnded('failed'), { time: 2 })])
+    await journal.append([event(sessionStarted(), { time: 3 })])
     expect(journal.sessions()).toMatchObject([{ started: 1, ended: null, status: 'running' }])
     await journal.append([event(sessionEnded('completed'), { time: 4 })])
     expect(journal.sessions()).toMatchObject([{ started: 1, ended: 4, status: 'completed' }])
@@ -57,7 +64,7 @@ describe('CMD-08: the list of sessions', () => {
 })
 
 describe('JRN-07: whose session it is', () => {
-  test('a session without an end is interrupted once its journal closed, its process went, or nothing was heard of it for 15 s', async () => {
+  test('a session without an end is interrupted once its journal closed, its process went, or it was silent for 15 s', async () => {
     const file = join(tempFolder(), 'journal.sqlite')
     const owner = openJournal({ file, sync: 'normal' })
     await owner.append([event(sessionStarted())])
@@ -91,11 +98,15 @@ describe('JRN-07: whose session it is', () => {
 
 describe('JRN-09: old sessions', () => {
   const now = Date.now()
-  const session = (id: string, endedAt: number | null, worktree?: string) => [
-    event(sessionStarted(id), { session: id, agent: `sa-${id}`, time: 1 }),
-    event(ended({ worktree: worktree === undefined ? null : { path: worktree, branch: 'b', baseSha: '1', behind: 0 } }), { session: id, agent: `sa-${id}`, time: 2, key: id }),
-    ...(endedAt === null ? [] : [event(sessionEnded(), { session: id, agent: `sa-${id}`, time: endedAt })]),
-  ]
+  const session = (id: string, endedAt: number | null, path?: string) => {
+    const whom = { session: id, agent: `sa-${id}`, time: 1 }
+    const worktree = path === undefined ? null : { path, branch: 'b', baseSha: '1', behind: 0 }
+    return [
+      event(sessionStarted(id), whom),
+      event(ended({ worktree }), { ...whom, key: id }),
+      ...(endedAt === null ? [] : [event(sessionEnded(), { ...whom, time: endedAt })]),
+    ]
+  }
 
   test('that ended more than so many days ago are deleted whole; not younger ones, unended ones, or one with a kept worktree', async () => {
     const journal = newJournal()

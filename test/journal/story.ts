@@ -19,7 +19,8 @@ export function tempFolder(): string {
 
 /** A journal in a folder of its own, closed when the test is over. */
 export function newJournal(options: { readonly file?: string; readonly redact?: readonly string[] } = {}): Journal {
-  const journal = openJournal({ file: options.file ?? join(tempFolder(), 'journal.sqlite'), sync: 'normal', ...(options.redact && { redact: options.redact }) })
+  const file = options.file ?? join(tempFolder(), 'journal.sqlite')
+  const journal = openJournal({ ...options, file, sync: 'normal' })
   onTestFinished(() => journal.close())
   return journal
 }
@@ -34,7 +35,8 @@ export type Whom = {
 }
 
 /** An event about an agent: by default the root run `sa-root` of the session `ss-1`. */
-export function event(body: EventBody, { session = 'ss-1', agent = 'sa-root', parent = null, depth = parent === null ? 0 : 1, time = 1_000, key }: Whom = {}): NewEvent {
+export function event(body: EventBody, whom: Whom = {}): NewEvent {
+  const { session = 'ss-1', agent = 'sa-root', parent = null, depth = parent === null ? 0 : 1, time = 1_000, key } = whom
   return { time, session, root: 'sa-root', agent, parent, depth, ...body, ...(key !== undefined && { key }) }
 }
 
@@ -43,9 +45,11 @@ export const sessionStarted = (title = 'Look around', kind: 'run' | 'sweep' = 'r
 
 export const sessionEnded = (status = 'completed'): EventBody => ({ type: 'session.ended', data: { status } })
 
-export const started = (data: Partial<DelegationStarted> = {}): EventBody => ({ type: 'delegation.started', data: { ...DELEGATION, ...data } })
+export const started = (data: Partial<DelegationStarted> = {}): EventBody =>
+  ({ type: 'delegation.started', data: { ...DELEGATION, ...data } })
 
-export const queued = (data: Partial<DelegationStarted> = {}): EventBody => ({ type: 'delegation.queued', data: { ...DELEGATION, ...data, ahead: 3 } })
+export const queued = (data: Partial<DelegationStarted> = {}): EventBody =>
+  ({ type: 'delegation.queued', data: { ...DELEGATION, ...data, ahead: 3 } })
 
 const DELEGATION: DelegationStarted = {
   title: 'Look around',
@@ -56,7 +60,8 @@ const DELEGATION: DelegationStarted = {
   system: 'You explore.',
   prompt: 'Find the entry points.',
   grant: {
-    type: 'explorer', tools: [], root: '/repo', paths: [], types: { only: null, except: [] }, mode: 'default', depth: 1, limits: { maxTurns: 50, timeout: 3_600 },
+    type: 'explorer', tools: [], root: '/repo', paths: [], types: { only: null, except: [] }, mode: 'default', depth: 1,
+    limits: { maxTurns: 50, timeout: 3_600 },
   },
   removed: [],
   cwd: '/repo',
@@ -95,7 +100,8 @@ export const ended = (result: Partial<AgentResult> = {}): EventBody => ({
 
 export const call = (id: string, name = 'read'): ToolCall => ({ id, name, input: { path: `${id}.ts` }, local: true })
 
-export const turnStarted = (turn: number, injected: readonly string[] = []): EventBody => ({ type: 'turn.started', data: { turn, injected } })
+export const turnStarted = (turn: number, injected: readonly string[] = []): EventBody =>
+  ({ type: 'turn.started', data: { turn, injected } })
 
 export const turnEnded = (turn: number, text: string, calls: readonly ToolCall[] = [], more: Partial<Reply> = {}): EventBody => ({
   type: 'turn.ended',
