@@ -8,8 +8,8 @@ import { count, several } from './figures.ts'
 const MOST_LINES = 10
 
 /**
- * Collects the diagnostics of a command whose answer is a list, and tells them on stderr below it: warnings and errors line by line, notes by
- * their number only (TYP-19).
+ * Collects the diagnostics of a command whose answer is a list, and tells them on stderr below it: warnings and errors line by line, notes
+ * by their number only (TYP-19).
  */
 export function createNoticed({ stderr }: CliContext) {
   const diagnostics: Diagnostic[] = []

@@ -10,5 +10,6 @@ const COLUMNS = { usual: 80, least: 40 }
 
 export function styleOf(stream: CliStream, env: Readonly<Record<string, string | undefined>>): Style {
   const terminal = stream.isTTY === true
-  return { paint: createPaint(terminal && !env['NO_COLOR']), width: terminal ? Math.max(COLUMNS.least, stream.columns ?? COLUMNS.usual) : Infinity }
+  const width = terminal ? Math.max(COLUMNS.least, stream.columns ?? COLUMNS.usual) : Infinity
+  return { paint: createPaint(terminal && !env['NO_COLOR']), width }
 }

@@ -1,6 +1,6 @@
 import { cells, fit, printable } from '../sweep/terminal-text.ts'
 
-/** Breaks a text into lines of at most `width` columns, between words; a longer word is cut. Never empty, and nothing in it moves the cursor. */
+/** Breaks a text into lines of at most `width` columns, between words; a longer word is cut. Nothing in it moves the cursor. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''

@@ -32,7 +32,7 @@ export function restrictProject(entries: readonly Entry[], { layer, root, truste
     const { path } = entry
     if (path[0] === 'trustedRoots') warn(path, '"trustedRoots" ignored: nothing inside a project can grant trust', 'run "cadre trust"')
     else if (!trusted && !narrows(entry, below)) warn(path, `${nameOf(path)} ignored: ${root} is not trusted`, 'run "cadre trust"')
-    else if (hasPassword(entry)) warn([...path, 'baseUrl'], `${nameOf(path)} ignored: a key never comes from a project, nor in a URL`, USER_FILE)
+    else if (hasPassword(entry)) warn([...path, 'baseUrl'], `${nameOf(path)} ignored: a key never comes from a project's URL`, USER_FILE)
     else kept.push(path[0] === 'providers' ? withoutKeys(entry, warn) : entry)
   }
   return { entries: kept, diagnostics }

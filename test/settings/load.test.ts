@@ -201,7 +201,7 @@ describe('MOD-08: keys and addresses', () => {
     })
     expect(linesOf(loaded, place.folder)).toEqual([
       'project/.cadre/settings.json:4: warning: header "Authorization" of providers.ours ignored: a key never comes from a project; move it to the settings of your user folder, or name a variable in apiKeyEnv',
-      'project/.cadre/settings.json:6: warning: providers.theirs ignored: a key never comes from a project, nor in a URL; move it to the settings of your user folder, or name a variable in apiKeyEnv',
+      'project/.cadre/settings.json:6: warning: providers.theirs ignored: a key never comes from a project\'s URL; move it to the settings of your user folder, or name a variable in apiKeyEnv',
     ])
     expect(JSON.stringify(loaded.diagnostics)).not.toMatch(/abc|secret@/)
   })

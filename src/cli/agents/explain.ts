@@ -4,7 +4,7 @@ import { deferredFields } from '../../definitions/deferred-fields.ts'
 import type { Explanation } from '../../orchestrator.ts'
 import { userFolder } from '../../settings/user-folder.ts'
 import type { CliContext } from '../context.ts'
-import { diagnosticsTo } from '../diagnostics.ts'
+import { settingsDiagnosticsTo } from '../diagnostics.ts'
 import type { Field } from '../fields.ts'
 import { renderFields } from '../fields.ts'
 import { count, duration, several, tokensOf } from '../figures.ts'
@@ -13,24 +13,25 @@ import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
 import { renderTable } from '../table.ts'
 import { writeJson } from '../write-all.ts'
-import { findType } from './show.ts'
+import { findType, HASH_CHARACTERS } from './show.ts'
+import { unavailableTools } from './unavailable-tools.ts'
 
 const MS_PER_SECOND = 1_000
 
 /** `cadre agents explain <name>`: what a type would get here, started by a run nobody delegated (CMD-07, GRA-12). */
 export async function explain(context: CliContext, name: string, { json }: { readonly json: boolean }): Promise<void> {
   const diagnostics: Diagnostic[] = []
-  const tell = diagnosticsTo(context)
+  const tell = settingsDiagnosticsTo(context)
   const orchestrator = await context.open({
     watch: false,
     onDiagnostic(diagnostic) {
       diagnostics.push(diagnostic)
-      if (!diagnostic.path.endsWith('.md')) tell(diagnostic)
+      tell(diagnostic)
     },
   })
   const type = findType(orchestrator.types, name)
   const explanation = orchestrator.explain(type.name)
-  const about = diagnostics.filter(({ path, message }) => (type.path === null ? message.startsWith(`agent "${type.name}"`) : path === type.path))
+  const about = diagnostics.filter(({ path }) => path === type.path)
   if (json) writeJson(context.stdout, asJson(explanation, about))
   else context.stdout.write(render(explanation, about, context))
 }
@@ -40,16 +41,18 @@ function render(explanation: Explanation, diagnostics: readonly Diagnostic[], co
   const { grant } = narrowed
   const style = styleOf(context.stdout, context.env)
   const bytes = systemBytes + toolBytes
+  const delegates = grant.tools.some((tool) => tool.name === 'agent')
   const facts: readonly Field[] = [
     ['file', type.path === null ? '--agents' : shortPath(type.path, { cwd: context.cwd, ...userFolder(context.env) })],
-    ['version', type.hash],
+    ['version', type.hash.slice(0, HASH_CHARACTERS)],
     ['model', model === null ? 'none' : model === type.model || type.program ? model : `${model} (${type.model ?? 'inherit'})`],
     ...modelNotes.map((note): Field => ['', note]),
     ['rights', isReadOnly(grant) ? 'read-only' : 'may change things'],
     ['mode', narrowed.explore ? 'explore' : type.mode],
     ['permissions', grant.mode],
     ['root', grant.root],
-    ['limits', `${several(grant.limits.maxTurns, 'turn')}, ${duration(grant.limits.timeout * MS_PER_SECOND)}, ${several(grant.depth, 'level')} of delegation below it`],
+    ['limits', `${several(grant.limits.maxTurns, 'turn')}, ${duration(grant.limits.timeout * MS_PER_SECOND)}`],
+    ['delegates', delegates ? `${several(grant.depth, 'level')} below it` : 'no'],
     ['per start', type.program ? 'no prompt: it is a program'
       : `about ${count(tokensOf(bytes))} tokens, ${count(bytes)} bytes (prompt ${count(systemBytes)}, tool schemas ${count(toolBytes)})`],
     ...narrowed.notes.map((note): Field => ['note', note]),
@@ -62,7 +65,7 @@ function render(explanation: Explanation, diagnostics: readonly Diagnostic[], co
   return sections.filter((section) => section !== '').join('\n')
 }
 
-function tools({ narrowed }: Explanation, style: Style): string {
+function tools({ type, narrowed }: Explanation, style: Style): string {
   const { green, red, yellow, dim } = style.paint
   const held = narrowed.grant.tools.map(({ name, effect, only }) => [
     { text: '✓', paint: green },
@@ -75,12 +78,15 @@ function tools({ narrowed }: Explanation, style: Style): string {
     written,
     `no such tool here${nearest === undefined ? '' : `, did you mean ${nearest}?`}`,
   ])
-  return renderTable([{ title: '' }, { title: 'TOOL', cut: 'end' }, { title: 'WHY', cut: 'end' }], [...held, ...removed, ...unknown], style)
+  const absent = unavailableTools(type, narrowed).map((written) => [{ text: '–', paint: dim }, written, 'no run of this version has it'])
+  const columns = [{ title: '' }, { title: 'TOOL', cut: 'end' }, { title: 'WHY', cut: 'end' }] as const
+  return renderTable(columns, [...held, ...removed, ...absent, ...unknown], style)
 }
 
 /** What was dropped or ignored on loading, and what has no effect yet. */
 function fields({ type }: Explanation, diagnostics: readonly Diagnostic[], style: Style): string {
-  const dropped = diagnostics.map(({ line, severity, message, remedy }): Field => [`line ${line}`, `${severity}: ${message}${remedy ? `; ${remedy}` : ''}`])
+  const dropped = diagnostics.map(({ line, severity, message, remedy }): Field =>
+    [`line ${line}`, `${severity}: ${message}${remedy ? `; ${remedy}` : ''}`])
   const later = deferredFields(type).map(({ field, note }): Field => [field, note])
   return [
     dropped.length > 0 ? `${style.paint.dim('FINDINGS')}\n${renderFields(dropped, style)}` : '',
@@ -99,6 +105,7 @@ function asJson({ type, narrowed, model, modelNotes, systemBytes, toolBytes }: E
     explore: narrowed.explore,
     grant: narrowed.grant,
     removed: narrowed.removed,
+    unavailable: unavailableTools(type, narrowed),
     unknown: narrowed.unknown,
     notes: narrowed.notes,
     prompt: { tokens: tokensOf(systemBytes + toolBytes), bytes: systemBytes + toolBytes, systemBytes, toolBytes },

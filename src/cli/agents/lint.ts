@@ -9,18 +9,20 @@ import type { ScopeFolder } from '../../definitions/scope-folders.ts'
 import { userFolder } from '../../settings/user-folder.ts'
 import { cells, printable } from '../../sweep/terminal-text.ts'
 import type { CliContext } from '../context.ts'
-import { diagnosticsTo } from '../diagnostics.ts'
+import { settingsDiagnosticsTo } from '../diagnostics.ts'
 import { count, several } from '../figures.ts'
 import { shortPath } from '../short-path.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
 import { writeJson } from '../write-all.ts'
 
+type LintFlags = { readonly json: boolean; readonly fix: boolean }
+
 /** Scopes whose files are a person's own to mend. */
 const OWN: readonly ScopeFolder['scope'][] = ['project', 'user', 'user-claude']
 
 /** `cadre agents lint [path] [--fix]`: the verdict on every file, documentation included; exit code 1 when one has an error (CMD-07). */
-export async function lintAgents(context: CliContext, path: string | undefined, { json, fix }: { readonly json: boolean; readonly fix: boolean }): Promise<void> {
+export async function lintAgents(context: CliContext, path: string | undefined, { json, fix }: LintFlags): Promise<void> {
   const verdicts = path === undefined ? await lintFolders(context, fix) : await lint([resolve(context.cwd, path)], { fix })
   if (json) writeJson(context.stdout, verdicts.map(asJson))
   else context.stdout.write(render(verdicts, context))
@@ -29,13 +31,14 @@ export async function lintAgents(context: CliContext, path: string | undefined, 
 
 /** The folders of this root; with `fix` only the project's. */
 async function lintFolders(context: CliContext, fix: boolean): Promise<readonly LintVerdict[]> {
-  const tell = diagnosticsTo(context)
   // What loading says of agent files, the verdicts say again.
-  const orchestrator = await context.open({ watch: false, onDiagnostic: (diagnostic) => void (diagnostic.path.endsWith('.md') || tell(diagnostic)) })
+  const orchestrator = await context.open({ watch: false, onDiagnostic: settingsDiagnosticsTo(context) })
   const { folders } = orchestrator.listTypes()
   const mine = folders.filter(({ scope, path }) => OWN.includes(scope) && (!fix || scope === 'project') && existsSync(path))
   if (mine.length === 0) {
-    throw new CadreError('NOT_FOUND', `There is no agents folder to ${fix ? 'fix' : 'lint'} here. Name a file or folder, or put agent files into .cadre/agents.`)
+    const what = fix ? 'fix' : 'lint'
+    const remedy = 'Name a file or folder, or put agent files into .cadre/agents.'
+    throw new CadreError('NOT_FOUND', `There is no agents folder to ${what} here. ${remedy}`)
   }
   const verdicts: LintVerdict[] = []
   for (const { path, ...place } of mine) verdicts.push(...await lint([path], { fix, place: () => place }))
@@ -53,7 +56,7 @@ function render(verdicts: readonly LintVerdict[], context: CliContext): string {
   const named = verdicts.map((verdict) => ({ verdict, path: shortPath(verdict.path, place) }))
   const lines = named.flatMap(({ verdict, path }) => [
     head(verdict, path, style),
-    ...verdict.diagnostics.map((diagnostic) => `    ${printable(formatDiagnostic({ ...diagnostic, path: shortPath(diagnostic.path, place) }))}`),
+    ...verdict.diagnostics.map((found) => `    ${printable(formatDiagnostic({ ...found, path: shortPath(found.path, place) }))}`),
   ])
   return `${[...lines, ...(lines.length > 0 ? [''] : []), summary(verdicts)].join('\n')}\n`
 }
@@ -71,12 +74,14 @@ function summary(verdicts: readonly LintVerdict[]): string {
   const all = verdicts.flatMap(({ diagnostics }) => diagnostics)
   const of = (severity: Severity) => all.filter((diagnostic) => diagnostic.severity === severity).length
   const kinds = (kind: LintVerdict['kind']) => verdicts.filter((verdict) => verdict.kind === kind).length
+  const files = several(verdicts.length, 'file')
   const fixed = verdicts.filter((verdict) => verdict.fixed).length
   return [
-    `${several(verdicts.length, 'file')}: ${several(kinds('type'), 'type')}, ${count(kinds('skipped'))} skipped, ${count(kinds('documentation'))} documentation`,
+    `${files}: ${several(kinds('type'), 'type')}, ${count(kinds('skipped'))} skipped, ${count(kinds('documentation'))} documentation`,
     `${several(of('error'), 'error')}, ${several(of('warning'), 'warning')}, ${several(of('note'), 'note')}`,
     ...(fixed > 0 ? [`${count(fixed)} fixed`] : []),
   ].join('; ')
 }
 
-const asJson = ({ path, kind, type, diagnostics, fixed }: LintVerdict) => ({ path, verdict: kind, name: type?.name ?? null, fixed, diagnostics })
+const asJson = ({ path, kind, type, diagnostics, fixed }: LintVerdict) =>
+  ({ path, verdict: kind, name: type?.name ?? null, fixed, diagnostics })

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
+import { isAbsolute, relative } from 'node:path'
 import type { AgentType } from '../../core/agent-type.ts'
-import { formatDiagnostic } from '../../core/diagnostic.ts'
 import type { TypeListing } from '../../definitions/registry.ts'
 import { userFolder } from '../../settings/user-folder.ts'
-import { printable } from '../../sweep/terminal-text.ts'
 import type { CliContext } from '../context.ts'
 import { several } from '../figures.ts'
 import { createNoticed } from '../noticed.ts'
 import { shortPath } from '../short-path.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
+import type { Cell } from '../table.ts'
 import { renderTable } from '../table.ts'
 import { writeJson } from '../write-all.ts'
 
@@ -26,7 +26,8 @@ export async function list(context: CliContext, { json }: { readonly json: boole
     return
   }
   const style = styleOf(context.stdout, context.env)
-  const path = (type: AgentType) => (type.path === null ? '--agents' : shortPath(type.path, { cwd: context.cwd, ...userFolder(context.env) }))
+  const place = { cwd: context.cwd, ...userFolder(context.env) }
+  const path = (type: AgentType) => (type.path === null ? '--agents' : shortPath(type.path, place))
   const sections = [
     types(listing, path, style),
     shadowed(listing, path, style),
@@ -67,8 +68,8 @@ function skipped(listing: TypeListing, { cwd, env }: CliContext, style: Style): 
 }
 
 function scopes(listing: TypeListing, { cwd, env }: CliContext, style: Style): string {
-  const counted = (path: string) => listing.types.filter(({ type }) => type.path?.startsWith(`${path}/`)).length
-  const rows = listing.folders.map(({ scope, path, plugin }) => {
+  const counted = (folder: string) => listing.types.filter(({ type }) => type.path !== null && isBelow(type.path, folder)).length
+  const rows: (readonly Cell[])[] = listing.folders.map(({ scope, path, plugin }) => {
     const there = existsSync(path)
     return [
       plugin === undefined ? scope : `${scope} ${plugin}`,
@@ -78,8 +79,14 @@ function scopes(listing: TypeListing, { cwd, env }: CliContext, style: Style): s
   })
   const inCode = listing.types.filter(({ type }) => type.scope === 'code').length
   const after = rows.findIndex(([scope]) => scope !== 'managed')
-  rows.splice(after === -1 ? rows.length : after, 0, ['code', { text: inCode === 0 ? '–' : several(inCode, 'type'), paint: style.paint.dim }, '--agents'])
+  const code = ['code', { text: inCode === 0 ? '–' : several(inCode, 'type'), paint: style.paint.dim }, '--agents']
+  rows.splice(after === -1 ? rows.length : after, 0, code)
   return renderTable([{ title: 'SCOPE, HIGHEST FIRST' }, { title: 'USED' }, { title: 'FOLDER', cut: 'start' }], rows, style)
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way)
 }
 
 const switches = ({ env }: CliContext, style: Style): string =>
@@ -104,7 +111,7 @@ const asJson = (listing: TypeListing, { env }: CliContext) => ({
     startable,
   })),
   shadowed: listing.shadowed.map(({ type, by }) => ({ name: type.name, scope: type.scope, path: type.path, by: by.path })),
-  skipped: listing.skipped.map(({ path, reason }) => ({ path, line: reason.line, severity: reason.severity, reason: printable(formatDiagnostic(reason)) })),
+  skipped: listing.skipped.map(({ path, reason }) => ({ path, reason })),
   scopes: listing.folders,
   environment: Object.fromEntries(Object.keys(SWITCHES).map((name) => [name, env[name] ?? null])),
 })

@@ -5,7 +5,7 @@ import { list } from '../agents/list.ts'
 import { show } from '../agents/show.ts'
 import type { CliContext } from '../context.ts'
 
-type Flags = { readonly json?: boolean }
+type Flags = { readonly json?: boolean; readonly fix?: boolean }
 
 /** `cadre agents …`: what agent types there are, and what becomes of each (CMD-07). */
 export function register(program: Command, context: CliContext): void {
@@ -25,7 +25,7 @@ export function register(program: Command, context: CliContext): void {
     .description('judge agent files: a file, a folder, or without a path your own and the project\'s')
     .option('--fix', 'repair quoting, case and field names (without a path, in the project\'s files only)')
     .option('--json', 'print JSON')
-    .action(async (path: string | undefined, { json = false, fix = false }: Flags & { readonly fix?: boolean }) => lintAgents(context, path, { json, fix }))
+    .action(async (path: string | undefined, { json = false, fix = false }: Flags) => lintAgents(context, path, { json, fix }))
   agents
     .command('explain <name>')
     .description('the tools a type really gets, the layer that took each other one, its model and its price per start')

@@ -51,10 +51,11 @@ function render(checks: readonly Check[], { paint, width }: Style): string {
     const [mark, colour] = MARKS[state]
     const title = printable(name)
     const [first = '', ...rest] = wrap(found, width - beside)
+    const advice = remedy === null ? [] : wrap(remedy, width - beside - 2)
     return [
       `${paint[colour](mark)} ${title}${' '.repeat(column - cells(title))}  ${first}`,
       ...rest.map((line) => ' '.repeat(beside) + line),
-      ...(remedy === null ? [] : wrap(remedy, width - beside - 2).map((line, at) => `${' '.repeat(beside)}${at === 0 ? paint.dim('→') : ' '} ${line}`)),
+      ...advice.map((line, at) => `${' '.repeat(beside)}${at === 0 ? paint.dim('→') : ' '} ${line}`),
     ]
   })
   const number = (state: Check['state']) => checks.filter((check) => check.state === state).length

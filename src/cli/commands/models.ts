@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import type { Models, Price, ProviderListing } from '../../models/models.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { CliContext } from '../context.ts'
-import { diagnosticsTo } from '../diagnostics.ts'
+import { settingsDiagnosticsTo } from '../diagnostics.ts'
 import { several } from '../figures.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
-import { renderTable } from '../table.ts'
+import { figureColumns, renderTable } from '../table.ts'
 import { writeJson } from '../write-all.ts'
 
 /** `cadre models`: what can be used now (MOD-09). */
@@ -16,7 +16,7 @@ export function register(program: Command, context: CliContext): void {
     .description('the providers with a key or a local server that answers, their models, aliases and prices')
     .option('--json', 'print JSON')
     .action(async ({ json = false }: { readonly json?: boolean }) => {
-      const { models, settings } = await context.open({ watch: false, onDiagnostic: diagnosticsTo(context) })
+      const { models, settings } = await context.open({ watch: false, onDiagnostic: settingsDiagnosticsTo(context) })
       const providers = await models.list()
       const aliases = aliasesOf(settings, models)
       if (json) {
@@ -31,8 +31,10 @@ export function register(program: Command, context: CliContext): void {
     })
 }
 
-const NOTHING = 'No provider can be used: no key is in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) and no local server answers. '
-  + 'Set a key, or start Ollama or LM Studio.'
+const NOTHING = 'No provider can be used: no key is in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) and no local server '
+  + 'answers. Set a key, or start Ollama or LM Studio.'
+
+const PRICE_COLUMNS = figureColumns('$/M IN', 'OUT', 'CACHE READ', 'WRITE')
 
 type Alias = { readonly name: string; readonly model: string | null; readonly price: Price | null }
 
@@ -77,10 +79,6 @@ const renderAliases = (aliases: readonly Alias[], style: Style): string =>
     aliases.map(({ name, model, price }) => [name, model ?? { text: 'no known model', paint: style.paint.yellow }, ...prices(price)]),
     style,
   )
-
-const PRICE_COLUMNS = [
-  { title: '$/M IN', align: 'right' }, { title: 'OUT', align: 'right' }, { title: 'CACHE READ', align: 'right' }, { title: 'WRITE', align: 'right' },
-] as const
 
 const prices = (price: Price | null): readonly string[] => {
   if (price === null) return ['–', '–', '–', '–']

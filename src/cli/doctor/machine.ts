@@ -22,31 +22,40 @@ export async function machineChecks(path: string | undefined, maxRunning: number
 function node(): Check {
   const version = process.versions.node
   if (Number(version.split('.')[0]) >= BEST_NODE) return ok('Node', `${version}, ${availableParallelism()} cores`)
-  return warning('Node', `${version} works, but threads start slower and programs are confined less than on Node ${BEST_NODE}`, `Install Node ${BEST_NODE} from https://nodejs.org.`)
+  const found = `${version} works, but threads start slower and programs are confined less than on Node ${BEST_NODE}`
+  return warning('Node', found, `Install Node ${BEST_NODE} from https://nodejs.org.`)
 }
 
 async function git(path: string | undefined): Promise<Check> {
   const run = await command('git', ['--version'], path)
   if (run.ok) return ok('git', run.output.replace(/^git version /, ''))
-  return warning('git', `git does not run: ${run.output}`, 'Install git: without it there are no worktrees, and authors and ages of lines are unknown.')
+  return warning('git', `git does not run: ${run.output}`, 'Install git: without it, authors and ages of lines are unknown.')
 }
 
-const SANDBOXES: Readonly<Record<string, { readonly name: string; readonly file: string; readonly argv: readonly string[]; readonly install: string }>> = {
+type Sandbox = { readonly name: string; readonly file: string; readonly argv: readonly string[]; readonly install: string }
+
+/** By platform, with a command line that only works when the sandbox does. */
+const SANDBOXES: Readonly<Record<string, Sandbox>> = {
   linux: {
     name: 'bubblewrap',
     file: 'bwrap',
     argv: ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', 'true'],
     install: 'Install it (Debian, Ubuntu: apt install bubblewrap) and allow user namespaces',
   },
-  darwin: { name: 'Seatbelt', file: 'sandbox-exec', argv: ['-p', '(version 1)(allow default)', 'true'], install: 'Check that /usr/bin/sandbox-exec is there' },
+  darwin: {
+    name: 'Seatbelt',
+    file: 'sandbox-exec',
+    argv: ['-p', '(version 1)(allow default)', 'true'],
+    install: 'Check that /usr/bin/sandbox-exec is there',
+  },
 }
 
 async function sandbox(path: string | undefined): Promise<Check> {
   const known = SANDBOXES[process.platform]
-  if (!known) return warning('sandbox', `there is none for ${process.platform}`, 'Use Linux or macOS for agents that will run shell commands.')
+  if (!known) return warning('sandbox', `there is none for ${process.platform}`, 'Use Linux or macOS; no agent of this version needs it.')
   const run = await command(known.file, known.argv, path)
   if (run.ok) return ok('sandbox', `${known.name} works`)
-  return warning('sandbox', `${known.name} does not work: ${run.output}`, `${known.install}: agents will need it for shell commands. No agent of this version runs any.`)
+  return warning('sandbox', `${known.name} does not work: ${run.output}`, `${known.install}; no agent of this version needs it.`)
 }
 
 /** Runs a real program: isolated-vm loads, its process starts locked down, and a value comes back. */
@@ -59,8 +68,8 @@ async function isolates(): Promise<Check> {
     if (step.kind === 'done' && step.value === 42) return ok('programs', 'a program ran in its isolate')
     return broken('programs', `a program that returns 42 came to: ${JSON.stringify(step)}`, 'Run npm rebuild isolated-vm.')
   } catch (error) {
-    const remedy = error instanceof CadreError && error.code === 'ISOLATE_UNAVAILABLE' ? 'Types with "model: script" need it.' : 'Run npm rebuild isolated-vm.'
-    return broken('programs', messageOf(error), remedy)
+    const saysRemedy = error instanceof CadreError && error.code === 'ISOLATE_UNAVAILABLE'
+    return broken('programs', messageOf(error), saysRemedy ? 'Types with "model: script" need it.' : 'Run npm rebuild isolated-vm.')
   } finally {
     await programs.close()
   }
@@ -69,7 +78,8 @@ async function isolates(): Promise<Check> {
 function threads(maxRunning: number | null): Check {
   const cap = threadCap()
   if (maxRunning === null || maxRunning <= cap) return ok('threads', `up to ${cap} agents at once`)
-  return warning('threads', `up to ${cap} agents fit at once, but limits.maxRunning is ${maxRunning}`, 'Lower limits.maxRunning, or raise vm.max_map_count with sysctl.')
+  const found = `up to ${cap} agents fit at once, but limits.maxRunning is ${maxRunning}`
+  return warning('threads', found, 'Lower limits.maxRunning, or raise vm.max_map_count with sysctl.')
 }
 
 type Ran = { readonly ok: boolean; readonly output: string }
@@ -77,7 +87,8 @@ type Ran = { readonly ok: boolean; readonly output: string }
 /** Runs a command with nothing of the environment but the search path; `output` is its first line, or why it failed. */
 async function command(file: string, argv: readonly string[], path: string | undefined): Promise<Ran> {
   try {
-    const { stdout } = await promisify(execFile)(file, [...argv], { timeout: PATIENCE.command, env: path === undefined ? {} : { PATH: path } })
+    const env = path === undefined ? {} : { PATH: path }
+    const { stdout } = await promisify(execFile)(file, [...argv], { timeout: PATIENCE.command, env })
     return { ok: true, output: stdout.split('\n')[0]?.trim() ?? '' }
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -30,24 +30,28 @@ function settings(diagnostics: readonly Diagnostic[]): readonly Check[] {
   ))
 }
 
-const trust = ({ trusted, root }: Orchestrator): Check =>
-  trusted ? ok('trust', `${root} is trusted`)
-    : warning('trust', `${root} is not trusted: its settings and agent files only narrow`, 'If you trust whoever wrote them, run cadre trust.')
+function trust({ trusted, root }: Orchestrator): Check {
+  if (trusted) return ok('trust', `${root} is trusted`)
+  const found = `${root} is not trusted: its settings and agent files only narrow`
+  return warning('trust', found, 'If you trust their authors, run cadre trust.')
+}
 
 function journal({ journal: { file, sessions } }: Orchestrator): Check {
   const problems = journalProblems(file)
   if (problems.length === 0) return ok('journal', `${file} is sound, ${several(sessions({ all: true }).length, 'session')}`)
-  return broken('journal', `${file}: ${problems.join('; ')}`, 'Move it away (with its -wal and -shm) and start again, or restore it from a backup.')
+  return broken('journal', `${file}: ${problems.join('; ')}`, 'Move it away (with its -wal and -shm), or restore it from a backup.')
 }
 
 function types(orchestrator: Orchestrator): readonly Check[] {
   const { types: known, shadowed, skipped } = orchestrator.listTypes()
   const twice = shadowed.filter(({ type, by }) => type.scope === by.scope)
+  const loaded = `${several(known.length, 'type')} loaded`
+  const hidden = twice.map(({ type, by }) => `${type.name}: ${by.path ?? by.scope} hides ${type.path ?? type.scope}`)
   return [
-    skipped.length === 0 ? ok('agent types', `${several(known.length, 'type')} loaded`)
-      : warning('agent types', `${several(known.length, 'type')} loaded, ${several(skipped.length, 'file')} skipped`, 'Run cadre agents lint.'),
+    skipped.length === 0 ? ok('agent types', loaded)
+      : warning('agent types', `${loaded}, ${several(skipped.length, 'file')} skipped`, 'Run cadre agents lint.'),
     twice.length === 0 ? ok('duplicates', 'no type is defined twice in one scope')
-      : warning('duplicates', twice.map(({ type, by }) => `${type.name}: ${by.path ?? by.scope} hides ${type.path ?? type.scope}`).join('; '), 'Rename or remove one of each.'),
+      : warning('duplicates', hidden.join('; '), 'Rename or remove one of each.'),
   ]
 }
 
@@ -56,12 +60,14 @@ async function providers({ models, settings: { providers: own } }: Orchestrator,
   const without = [...knownProviders(own, env).values()].filter((provider) => provider.keyEnv.length > 0 && keyOf(provider, env) === null)
   const absent = without.map(({ keyEnv }) => keyEnv.join(' or ')).join(', ')
   if (usable.length === 0) {
-    return [warning('providers', `none: no key is set (${absent}) and no local server answers; agents with "model: script" work without`, 'Set a key, or start Ollama or LM Studio.')]
+    const found = `none: no key is set (${absent}) and no local server answers; agents with "model: script" work without`
+    return [warning('providers', found, 'Set a key, or start Ollama or LM Studio.')]
   }
   return [
     ...usable.map(({ provider, keyEnv, models: listed, problem }) => {
       const key = keyEnv === null ? 'no key needed' : `${keyEnv} is set`
-      return problem === null ? ok(provider, `${key}, ${several(listed.length, 'model')}`) : warning(provider, `${key}, but ${problem}`, 'Check the key, the address and the network.')
+      if (problem === null) return ok(provider, `${key}, ${several(listed.length, 'model')}`)
+      return warning(provider, `${key}, but ${problem}`, 'Check the key, the address and the network.')
     }),
     ...(absent === '' ? [] : [ok('other keys', `not set: ${absent}`)]),
   ]
@@ -69,7 +75,9 @@ async function providers({ models, settings: { providers: own } }: Orchestrator,
 
 /** Opening it finds a missing key or address; it sends nothing. */
 function model({ settings: { model: name }, models }: Orchestrator): Check {
-  if (name === null) return warning('model', 'none is set', 'Use --model, or set CADRE_MODEL or "model" in settings. Agents with "model: script" need none.')
+  if (name === null) {
+    return warning('model', 'none is set; agents with "model: script" need none', 'Use --model, or set CADRE_MODEL or "model" in settings.')
+  }
   try {
     const { id, warning: doubt } = models.resolve(name, null)
     if (id === null) return broken('model', doubt ?? `${name} is no model anyone knows`, 'Set "model" to <provider>/<model>.')

@@ -1,12 +1,12 @@
 import type { CadreEvent } from '../../core/events.ts'
 import type { CliContext } from '../context.ts'
-import { diagnosticsTo } from '../diagnostics.ts'
+import { settingsDiagnosticsTo } from '../diagnostics.ts'
 import { writeAll } from '../write-all.ts'
 import { findSession } from './find.ts'
 
 /** `cadre sessions export <id>`: every event of a session, one JSON object a line, as `--output-format stream-json` gave them (CMD-04). */
 export async function exportSession(context: CliContext, id: string): Promise<void> {
-  const { journal } = await context.open({ watch: false, onDiagnostic: diagnosticsTo(context) })
+  const { journal } = await context.open({ watch: false, onDiagnostic: settingsDiagnosticsTo(context) })
   const session = findSession(journal, id)
   await writeAll(context.stdout, lines(journal.events({ session: session.id })))
 }

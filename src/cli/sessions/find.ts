@@ -7,7 +7,7 @@ export function findSession(journal: Journal, written: string): SessionRow {
   const sessions = journal.sessions({ all: true })
   const found = sessions.find((session) => session.id === id)
   if (found) return found
-  const several = written === '' ? [] : sessions.filter((session) => session.id.startsWith(written))
-  if (several.length > 1) throw new CadreError('USAGE', `Several sessions begin with "${written}": ${several.map((session) => session.id).join(', ')}.`)
+  const alike = written === '' ? [] : sessions.filter((session) => session.id.startsWith(written)).map((session) => session.id)
+  if (alike.length > 1) throw new CadreError('USAGE', `Several sessions begin with "${written}": ${alike.join(', ')}.`)
   throw new CadreError('NOT_FOUND', `No session "${written}" in this root. See cadre sessions list --all.`)
 }

@@ -1,19 +1,19 @@
 import type { AgentRow, SessionRow } from '../../journal/journal.ts'
 import { totalTokens } from '../../core/contract.ts'
 import type { CliContext } from '../context.ts'
-import { diagnosticsTo } from '../diagnostics.ts'
+import { settingsDiagnosticsTo } from '../diagnostics.ts'
 import { renderFields } from '../fields.ts'
 import { cost, count, duration, moment, short } from '../figures.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
-import { renderTable } from '../table.ts'
+import { figureColumns, renderTable } from '../table.ts'
 import { writeJson } from '../write-all.ts'
 import { findSession } from './find.ts'
 import { paintStatus } from './paint-status.ts'
 
 /** `cadre sessions show <id>`: the session and its agents, children below their parents. */
 export async function showSession(context: CliContext, id: string, { json }: { readonly json: boolean }): Promise<void> {
-  const { journal } = await context.open({ watch: false, onDiagnostic: diagnosticsTo(context) })
+  const { journal } = await context.open({ watch: false, onDiagnostic: settingsDiagnosticsTo(context) })
   const session = findSession(journal, id)
   const agents = journal.agents(session.id)
   if (json) writeJson(context.stdout, { ...session, agents })
@@ -31,8 +31,8 @@ function render(session: SessionRow, agents: readonly AgentRow[], style: Style):
   ], style)
   const table = renderTable(
     [
-      { title: 'AGENT', cut: 'end' }, { title: 'ID' }, { title: 'TYPE', cut: 'end' }, { title: 'STATUS' }, { title: 'TURNS', align: 'right' },
-      { title: 'CALLS', align: 'right' }, { title: 'TOKENS', align: 'right' }, { title: 'COST', align: 'right' }, { title: 'TIME', align: 'right' },
+      { title: 'AGENT', cut: 'end' }, { title: 'ID' }, { title: 'TYPE', cut: 'end' }, { title: 'STATUS' },
+      ...figureColumns('TURNS', 'CALLS', 'TOKENS', 'COST', 'TIME'),
     ],
     agents.map((agent) => [
       `${INDENT.repeat(agent.depth)}${agent.title}`,
