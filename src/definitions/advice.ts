@@ -35,7 +35,8 @@ function programProblem({ program, path, name }: AgentType): readonly Diagnostic
     compileFunction(`(async () => {\n${program.code}\n})`, [], { filename: 'program', lineOffset: program.line - 2 })
     return []
   } catch (error) {
-    const line = Number(/^program:(\d+)/.exec(error instanceof Error ? (error.stack ?? '') : '')?.[1] ?? program.line)
+    const found = Number(/^program:(\d+)/.exec(error instanceof Error ? (error.stack ?? '') : '')?.[1] ?? program.line)
+    const line = Math.min(found, program.line + program.code.split('\n').length - 1)
     return [{ path: path ?? name, line, severity: 'error', message: `the program does not compile: ${messageOf(error)}`, remedy: 'mend it, or its runs fail' }]
   }
 }

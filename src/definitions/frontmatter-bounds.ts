@@ -1,10 +1,13 @@
-/** What one frontmatter may hold: real ones have a few KB; the run of blank lines bounds what gray-matter's pattern for emptiness costs. */
-const FRONTMATTER_LIMITS = { chars: 65_536, blankRun: 200 }
+/**
+ * Characters of one frontmatter: real ones have a few KB, and the YAML parser's worst cases grow with the square of this. The longest run of
+ * white space bounds what gray-matter's test for emptiness costs.
+ */
+const FRONTMATTER_LIMITS = { chars: 32_768, blanks: 1_000 }
 
 /**
- * Where the frontmatter of a file is. `normal` is the file from its opening line on, with LF ends and both delimiter lines trimmed;
- * `firstLine` is the file's line (from 1) of the first line after the opening one; `start` and `end` are the frontmatter's offsets in the
- * text as given.
+ * Where the frontmatter of a file is. `normal` is the file from its opening line on, with LF ends and both delimiter lines trimmed, and a
+ * blank line after the closing one, because gray-matter takes one line break off the body. `firstLine` is the file's line (from 1) of the
+ * first line after the opening one; `start` and `end` are the frontmatter's offsets in the text as given.
  */
 export type Bounds =
   | { readonly kind: 'none' }
@@ -25,11 +28,11 @@ export function frontmatterBounds(text: string): Bounds {
     if (opening === '') return { kind: 'unreadable', line: firstLine - 1, remedy: 'close it with a line `---`' }
   }
   const end = close?.from ?? text.length
-  if (end - start > FRONTMATTER_LIMITS.chars || new RegExp(`(?:\\n[ \\t\\r]*){${FRONTMATTER_LIMITS.blankRun}}\\n`).test(text.slice(start, end))) {
-    return { kind: 'unreadable', line: firstLine, remedy: `keep it under ${FRONTMATTER_LIMITS.chars / 1_024} KB, without long blank stretches` }
+  if (end - start > FRONTMATTER_LIMITS.chars || new RegExp(`\\s{${FRONTMATTER_LIMITS.blanks}}`).test(text.slice(start, end))) {
+    return { kind: 'unreadable', line: firstLine, remedy: `keep it under ${FRONTMATTER_LIMITS.chars / 1_024} KB, without long stretches of white space` }
   }
   const frontmatter = lf(text.slice(start, end))
-  const normal = `---${opening}\n${frontmatter}${frontmatter === '' || frontmatter.endsWith('\n') ? '' : '\n'}---\n${lf(text.slice(close?.to ?? text.length))}`
+  const normal = `---${opening}\n${frontmatter}${frontmatter === '' || frontmatter.endsWith('\n') ? '' : '\n'}---\n\n${lf(text.slice(close?.to ?? text.length))}`
   return { kind: 'found', normal, opening, firstLine, bodyLine: firstLine + lines(text.slice(start, close?.to ?? end)), start, end }
 }
 

@@ -36,6 +36,7 @@ export function parseAgentFile(text: string, at: Place): ParsedFile {
 
   const raw = climb(file.frontmatter, bounds.firstLine, report)
   if (typeof raw === 'number') return skipped(raw, `frontmatter cannot be read (line ${raw})`, 'write it as YAML, with a line `name: …`')
+  if (raw.length > MAX_FIELDS) return skipped(bounds.firstLine, `frontmatter cannot be read (line ${bounds.firstLine})`, `it has ${raw.length} fields; keep to those of an agent file`)
   const type = buildType({ raw, firstLine: bounds.firstLine, body: file.body, bodyLine: bounds.bodyLine, source: text }, at, report)
   return { type, kind: type ? 'type' : 'skipped', diagnostics }
 }
@@ -72,14 +73,19 @@ function climb(frontmatter: string, firstLine: number, report: Report): readonly
   return lines
 }
 
+/** Top-level fields; there are about thirty known ones, and each unknown one is a finding. */
+const MAX_FIELDS = 200
+
 /** Aliases one value may resolve; more is a resource attack. */
 const MAX_ALIASES = 50
 
 /** Strict YAML 1.2. Never throws. */
 export const readYaml: ReadYaml = (text) => {
+  const deep = tooDeep(text)
+  if (deep !== undefined) return { ok: false, line: lineAt(text, deep), prose: false }
   try {
-    const document = parseDocument(text, { version: '1.2', strict: true, uniqueKeys: true, prettyErrors: false, logLevel: 'silent' })
-    const error = document.errors[0]?.pos[0] ?? danglingAlias(document) ?? DOCUMENT_END.exec(text)?.index
+    const document = parseDocument(text, { version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
+    const error = errorAt(document, text) ?? faultyNode(document) ?? DOCUMENT_END.exec(text)?.index
     if (error !== undefined) return { ok: false, line: lineAt(text, error), prose: false }
     const top = document.contents
     if (top === null) return { ok: true, fields: [], odd: null }
@@ -92,25 +98,56 @@ export const readYaml: ReadYaml = (text) => {
   }
 }
 
+/** Brackets open at once, outside quotes: the parser spends half a second on thousands before it gives up. */
+const MAX_BRACKETS = 64
+
+function tooDeep(text: string): number | undefined {
+  let depth = 0
+  for (const { 0: found, index } of text.matchAll(/"(?:\\.|[^"\\])*"|'[^']*'|[[\]{}]/gs)) {
+    if (found === '[' || found === '{') depth += 1
+    else if (found === ']' || found === '}') depth = Math.max(0, depth - 1)
+    if (depth > MAX_BRACKETS) return index
+  }
+  return undefined
+}
+
+/** Where the first error is; one at the very end (a quote never closed) is the last field's. */
+function errorAt({ errors, contents }: Document, text: string): number | undefined {
+  const at = errors[0]?.pos[0]
+  if (at === undefined || at < text.trimEnd().length || !isMap(contents)) return at
+  const key = contents.items.at(-1)?.key
+  return isScalar(key) ? key.range?.[0] : at
+}
+
 /** `...` ends a YAML document: what follows would be lost in silence. */
 const DOCUMENT_END = /^\.\.\.(?=\s|$)/m
 
-/** Where an alias stands that no anchor before it defines: more often Markdown (`*bold*`) than YAML. */
-function danglingAlias(document: Document): number | undefined {
+/**
+ * Where a key is given twice in one map (the parser's own check is quadratic), or an alias stands that no anchor before it defines: more
+ * often Markdown (`*bold*`) than YAML.
+ */
+function faultyNode(document: Document): number | undefined {
   const anchors = new Set<string>()
-  let dangling: number | undefined
+  let fault: number | undefined
   visit(document, {
-    Node(_key, node) {
-      if (isAlias(node)) {
-        if (anchors.has(node.source)) return undefined
-        dangling = node.range?.[0] ?? 0
-        return visit.BREAK
+    Alias(_key, { source, range }) {
+      if (anchors.has(source)) return undefined
+      fault = range?.[0] ?? 0
+      return visit.BREAK
+    },
+    Map(_key, { items }) {
+      const keys = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key) || !keys.has(key.value)) keys.add(isScalar(key) ? key.value : key)
+        else fault ??= key.range?.[0] ?? 0
       }
-      if ('anchor' in node && typeof node.anchor === 'string') anchors.add(node.anchor)
-      return undefined
+      return fault === undefined ? undefined : visit.BREAK
+    },
+    Node(_key, node) {
+      if (!isAlias(node) && node.anchor !== undefined) anchors.add(node.anchor)
     },
   })
-  return dangling
+  return fault
 }
 
 /** The first field that must be prose: right below a prose field, of a name no field has; or a map where prose belongs. */
@@ -151,4 +188,8 @@ function valueOf(node: unknown, text: string, plain: Plain): unknown {
   }
 }
 
-const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length - 1
+const lineAt = (text: string, offset: number): number => {
+  let line = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1
+  return line
+}

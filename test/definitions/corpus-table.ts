@@ -113,7 +113,7 @@ export const CORPUS: readonly Expected[] = [
   { file: 'crlf.md', kind: 'type', name: 'crlf', description: 'Lines end the Windows way.', tools: ['Read', 'Grep'] },
   {
     file: 'deep.md', kind: 'type', name: 'deep', description: 'Nested without end.',
-    findings: ['4: warning: field "outputSchema" must be a map (a JSON Schema)'],
+    findings: ['4: warning: frontmatter is not valid YAML (line 4)', '4: warning: field "outputSchema" must be a map (a JSON Schema)'],
   },
   {
     file: 'description-below.md', kind: 'type', name: 'below', description: 'Use this agent when: the text is on the next line',
@@ -321,7 +321,7 @@ export const CORPUS: readonly Expected[] = [
   },
   {
     file: 'unclosed-quote.md', kind: 'type', name: 'unclosed', description: '"Begins with a quote and never ends it',
-    model: 'sonnet', findings: ['4: warning: frontmatter is not valid YAML (line 4)'],
+    model: 'sonnet', findings: ['3: warning: frontmatter is not valid YAML (line 3)'],
   },
   { file: 'unclosed.md', kind: 'skipped', findings: ['1: error: frontmatter cannot be read (line 1)'] },
   {
