@@ -1,3 +1,6 @@
+import { createRequire } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+import type IsolatedVm from 'isolated-vm'
 import type { Context, ExternalCopy, Isolate, Reference, Script } from 'isolated-vm'
 import { messageOf } from '../../src/core/errors.ts'
 import { PROGRAM_LIMITS } from '../../src/core/program-wire.ts'
@@ -28,11 +31,13 @@ type Prepared = { readonly isolate: Isolate; readonly context: Context; readonly
 type Cache = ExternalCopy<ArrayBuffer> | undefined
 
 /**
- * Makes guests, each in an isolate of its own that no other program ever sees (PRG-05). Loads isolated-vm, and rejects when it cannot be loaded.
+ * Makes guests, each in an isolate of its own that no other program ever sees (PRG-05). Loads isolated-vm from its folder, and throws when it cannot be loaded.
  * `prepare` builds the next isolate ahead of time: that is the larger part of a short program's cost.
  */
-export async function openIsolates(heapMb: number): Promise<{ prepare(): void; open(start: ProgramStart): Guest }> {
-  const { default: ivm } = await import('isolated-vm')
+export function openIsolates(isolatedVm: string, heapMb: number): { prepare(): void; open(start: ProgramStart): Guest } {
+  const ivm = createRequire(import.meta.url)(isolatedVm) as typeof IsolatedVm // by its folder, since this process may not look for it
+  // So that cached code holds the functions inside it too: else each new isolate compiles the prelude's again, a fifth of a short program's cost.
+  setFlagsFromString('--no-lazy')
   const preludeCode = `'use strict';(${String(prelude)})`
   const programs = new Map<string, Cache>()
   let preludeCache: Cache

@@ -4,17 +4,12 @@ import { messageOf } from '../../src/core/errors.ts'
 import { openIsolates } from './isolate.ts'
 
 const BYTES_PER_MB = 1024 * 1024
-const heapMb = Number(process.argv[2])
+const [, , isolatedVm = '', heap] = process.argv
+const heapMb = Number(heap)
 /** Above this the memory a program left behind would count against the next one. */
 const bloatedBytes = (heapMb + 100) * BYTES_PER_MB
 
-const opened = await openIsolates(heapMb).then(
-  (isolates) => {
-    isolates.prepare()
-    return { isolates }
-  },
-  (error: unknown) => ({ unavailable: messageOf(error) }),
-)
+const opened = open()
 
 let receive: (request: ProgramRequest) => void = () => undefined
 // Everything that comes over this channel was written by our own main side; Tinypool's own messages carry its mark.
@@ -44,6 +39,16 @@ export async function serve(task: ProgramTask): Promise<void> {
   guest.dispose()
   if (process.memoryUsage.rss() > bloatedBytes) die()
   opened.isolates.prepare()
+}
+
+function open(): { readonly isolates: ReturnType<typeof openIsolates> } | { readonly unavailable: string } {
+  try {
+    const isolates = openIsolates(isolatedVm, heapMb)
+    isolates.prepare()
+    return { isolates }
+  } catch (error) {
+    return { unavailable: messageOf(error) }
+  }
 }
 
 const nextRequest = (): Promise<ProgramRequest> => new Promise((resolve) => { receive = resolve })

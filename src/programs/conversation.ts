@@ -94,6 +94,7 @@ export function converse(run: number, start: ProgramStart, pool: IsolatePool, wa
         break
       case 'ending':
       case 'ended':
+        return // the process frees the isolate by itself, and nobody need wait for that
     }
     await over.promise
   }

@@ -29,9 +29,9 @@ export type IsolatePool = {
 
 /** Locked-down child processes under Tinypool, one task at a time in each. Throws ISOLATE_UNAVAILABLE when they cannot exist. */
 export function createIsolatePool(options: { readonly max: number; readonly heapMb: number }): IsolatePool {
-  const { filename, execArgv, env } = lockdown()
+  const { filename, execArgv, env, isolatedVm } = lockdown()
   const pool = new Tinypool({
-    filename, execArgv, env, name: 'serve', runtime: 'child_process', argv: [String(options.heapMb)],
+    filename, execArgv, env, name: 'serve', runtime: 'child_process', argv: [isolatedVm, String(options.heapMb)],
     minThreads: 0, maxThreads: options.max, idleTimeout: IDLE_MS, useAtomics: false,
   })
   const silenced = new WeakSet<ChildProcess>()

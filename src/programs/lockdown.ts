@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CadreError } from '../core/errors.ts'
 
@@ -11,35 +11,38 @@ const entry = new URL(`../../sandbox/isolate/process${here.endsWith('.ts') ? '.t
 const LIBC_MARK = '/etc/alpine-release'
 
 /** How to start an isolate process so that it holds nothing (DESIGN, "Why isolates live in child processes"). */
-export type Lockdown = { readonly filename: string; readonly execArgv: string[]; readonly env: Record<string, string> }
+export type Lockdown = {
+  readonly filename: string
+  readonly execArgv: string[]
+  readonly env: Record<string, string>
+  /** Where isolated-vm really is: the process cannot look for it. */
+  readonly isolatedVm: string
+}
 
 /**
  * No writes, no children, no threads, no network (from Node 26), and reading only its own code and the packages it is made of. Times of day are
  * in UTC, so that a program says the same on every machine. Throws ISOLATE_UNAVAILABLE when a package is not installed.
  */
 export function lockdown(): Lockdown {
-  const readable = [new URL('.', entry), new URL('../core/', here), new URL('../../package.json', here)].map((url) => fileURLToPath(url))
+  const own = [new URL('.', entry), new URL('../core/', here), new URL('../../package.json', here)].map((url) => fileURLToPath(url))
+  const isolatedVm = packageFolder('isolated-vm', fileURLToPath(here)).real
+  const loader = packageFolder('node-gyp-build', join(isolatedVm, 'package.json'))
+  const tinypool = packageFolder('tinypool', fileURLToPath(here)).real
+  const readable = [...own, ...[isolatedVm, loader.linked, loader.real, tinypool].map((folder) => `${folder}/`), LIBC_MARK]
   return {
     filename: fileURLToPath(entry),
-    execArgv: [
-      '--permission',
-      '--allow-addons',
-      ...[...readable, ...packageFolders(), LIBC_MARK].map((path) => `--allow-fs-read=${path}`),
-      '--no-node-snapshot',
-      '--disable-warning=SecurityWarning',
-    ],
+    execArgv: ['--permission', '--allow-addons', ...readable.map((path) => `--allow-fs-read=${path}`), '--no-node-snapshot', '--disable-warning=SecurityWarning'],
     env: { TZ: 'UTC' },
+    isolatedVm,
   }
 }
 
-function packageFolders(): readonly string[] {
-  try {
-    const ours = createRequire(here)
-    const isolatedVm = ours.resolve('isolated-vm/package.json')
-    const files = [ours.resolve('tinypool/package.json'), isolatedVm, createRequire(isolatedVm).resolve('node-gyp-build/package.json')]
-    return files.map((file) => `${dirname(file)}/`)
-  } catch (error) {
-    throw isolateUnavailable(error)
+/** The nearest `node_modules/<name>` from a file upwards, as Node looks for it and as it really is: some package managers put links there. */
+function packageFolder(name: string, from: string): { readonly linked: string; readonly real: string } {
+  for (let folder = dirname(from); ; folder = dirname(folder)) {
+    const linked = join(folder, 'node_modules', name)
+    if (existsSync(linked)) return { linked, real: realpathSync(linked) }
+    if (folder === dirname(folder)) throw isolateUnavailable(new Error(`the package ${name} is not installed`))
   }
 }
 

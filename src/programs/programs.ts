@@ -64,7 +64,10 @@ export function createPrograms(options: { readonly max?: number; readonly heapMb
     stats: () => ({ processes: pool?.size() ?? 0, busy: running.size }),
     async close() {
       closed = true
-      const ends = [...running].map((conversation) => conversation.close())
+      const ends = [...running].map(async (conversation) => {
+        await conversation.close()
+        await conversation.ended
+      })
       await pool?.close()
       await Promise.all(ends)
     },

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { anything, assert, json, jsonValue, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseAnswer, parseStep } from '../../src/programs/parse-step.ts'
 import { parsePs } from '../../src/programs/vitals.ts'
@@ -26,11 +26,11 @@ describe('SHL-07 what an isolate process says is checked before it is believed',
   }
 
   test('no text whatever makes the check throw, and what passes is plain data', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json(), fc.jsonValue().map((value) => JSON.stringify({ kind: 'done', value, pending: [], log: '' }))), (body) => {
+    assert(property(oneof(string(), json(), jsonValue().map((value) => JSON.stringify({ kind: 'done', value, pending: [], log: '' }))), (body) => {
       const step = parseStep(body, tools)
       expect(step === null || JSON.parse(JSON.stringify(step)) !== undefined).toBe(true)
     }))
-    fc.assert(fc.property(fc.anything(), (message) => {
+    assert(property(anything(), (message) => {
       const answer = parseAnswer(message)
       expect(answer === null || typeof answer.run === 'number').toBe(true)
     }))
