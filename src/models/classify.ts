@@ -7,15 +7,27 @@ import { type FailureKind, TryFailure } from './try-failure.ts'
 
 const MAX_MESSAGE_CHARS = 1_000
 
+/** How much of a body that is no JSON is shown. */
+const BODY_CHARS = 200
+
 /** How deep a chain of causes is searched: they can be circular. */
 const MAX_CAUSES = 8
 
+export type TryFacts = {
+  /** The provider had begun to answer: whatever went wrong then is a broken stream. */
+  readonly begun: boolean
+  readonly usage: Usage
+  readonly secrets: readonly string[]
+}
+
 /**
- * What a thrown value or a stream's error part means. `begun`: the provider had begun to answer, so whatever went wrong is a broken stream.
- * The errors of the provider packages are read by their properties: importing their classes would load them before they are needed.
+ * What a thrown value or a stream's error part means, with what the try used. The errors of the provider packages are read by their
+ * properties: importing their classes would load them before they are needed.
  */
-export function classify(error: unknown, begun: boolean, usage: Usage, secrets: readonly string[]): TryFailure {
-  if (error instanceof TryFailure) return error
+export function classify(error: unknown, { begun, usage, secrets }: TryFacts): TryFailure {
+  if (error instanceof TryFailure) {
+    return new TryFailure(error.message, { kind: error.kind, status: error.status, retryAfterMs: error.retryAfterMs, usage })
+  }
   const status = statusOf(error)
   const kind = kindOf(error, status, begun)
   const facts = { kind, status, usage, retryAfterMs: retryAfter(headersOf(error), Date.now()) }
@@ -44,7 +56,8 @@ function statusOf(error: unknown): number | null {
 function headersOf(error: unknown): Readonly<Record<string, string>> {
   const headers = property(error, 'responseHeaders')
   if (typeof headers !== 'object' || headers === null) return {}
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value]] : [])))
+  const texts = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value] as const] : []))
+  return Object.fromEntries(texts)
 }
 
 /** fetch failed, or a socket did: said by a system error code somewhere among the causes. */
@@ -63,7 +76,9 @@ function isNetworkError(error: unknown): boolean {
 function textOf(error: unknown): string {
   const message = typeof property(error, 'message') === 'string' ? String(property(error, 'message')).trim() : messageOf(error)
   const body = property(error, 'responseBody')
-  if (statusOf(error) !== null && typeof body === 'string') return bodyMessage(body) ?? (message || body.trim().slice(0, 200) || 'no message')
+  if (statusOf(error) !== null && typeof body === 'string') {
+    return bodyMessage(body) ?? (message || body.trim().slice(0, BODY_CHARS) || 'no message')
+  }
   const cause = property(error, 'cause')
   const inner = cause === undefined ? '' : messageOf(cause)
   return inner && !message.includes(inner) ? `${message}: ${inner}` : message || 'no message'

@@ -8,13 +8,17 @@ const MIN_THINKING_TOKENS = 1_024
 /** Up to how many thinking tokens a number means `low` or `medium` to a wire that knows words only. */
 const WORDS = { low: 4_096, medium: 16_384 } as const
 
+export type EffortOptions = Pick<LanguageModelV4CallOptions, 'reasoning' | 'providerOptions'>
+
 /** An agent's effort as call options: a word is the packages' own scale; a number is a budget of thinking tokens where the wire has one. */
-export function effortOptions(effort: Effort | undefined, type: ProviderSettings['type']): Pick<LanguageModelV4CallOptions, 'reasoning' | 'providerOptions'> {
+export function effortOptions(effort: Effort | undefined, type: ProviderSettings['type']): EffortOptions {
   if (effort === undefined) return {}
   if (typeof effort === 'string') return { reasoning: effort }
   switch (type) {
-    case 'anthropic':
-      return { providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: Math.max(MIN_THINKING_TOKENS, Math.round(effort)) } } } }
+    case 'anthropic': {
+      const budgetTokens = Math.max(MIN_THINKING_TOKENS, Math.round(effort))
+      return { providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens } } } }
+    }
     case 'google':
       return { providerOptions: { google: { thinkingConfig: { thinkingBudget: Math.round(effort) } } } }
     case 'openai':

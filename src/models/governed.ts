@@ -3,7 +3,13 @@ import { CadreError } from '../core/errors.ts'
 import { TryFailure } from './try-failure.ts'
 
 /** A wait before the next try: `attempt` is the try that failed, 1 for the first. */
-export type Pause = { readonly provider: string; readonly attempt: number; readonly waitMs: number; readonly reason: string; readonly agent: string }
+export type Pause = {
+  readonly provider: string
+  readonly attempt: number
+  readonly waitMs: number
+  readonly reason: string
+  readonly agent: string
+}
 
 /** Usage no reply carries, because the call failed for good or was stopped (BUD-06). */
 export type LostUsage = { readonly agent: string; readonly model: string; readonly usage: Usage }
@@ -25,9 +31,9 @@ const BACKOFF = { firstMs: 1_000, longestMs: 60_000, jitter: 0.2 } as const
 const EMPTY_RETRIES = 1
 
 /**
- * The only place that repeats a model call (BUD-09): at most `maxTries` tries in all, waiting as long as the provider asks, else 1 s doubling
- * to 60 s. What a failed try had shown is taken back with a `reset`, and what it used is added to the reply's usage. Rejects with RATE_LIMIT,
- * MODEL, or the signal's reason. The pacing over all agents of a key (BUD-07, BUD-08) will wrap `model.generate` here.
+ * The only place that repeats a model call (BUD-09): at most `maxTries` tries in all, waiting as long as the provider asks, else 1 s
+ * doubling to 60 s. What a failed try had shown is taken back with a `reset`, and what it used is added to the reply's usage. Rejects with
+ * RATE_LIMIT, MODEL, or the signal's reason. The pacing over all agents of a key (BUD-07, BUD-08) will wrap `model.generate` here.
  */
 export function governed(model: Model, governing: Governing): Model {
   return {
@@ -57,7 +63,8 @@ export function governed(model: Model, governing: Governing): Model {
           signal.throwIfAborted()
           if (shown) onDelta({ kind: 'reset' })
           if (failure.kind === 'empty') empty += 1
-          if (failure.kind === 'refused' || empty > EMPTY_RETRIES || attempt >= governing.maxTries) throw finalError(model.id, failure, attempt, governing)
+          const hopeless = failure.kind === 'refused' || empty > EMPTY_RETRIES || attempt >= governing.maxTries
+          if (hopeless) throw finalError(model.id, failure, attempt, governing)
           if (failure.kind === 'empty') continue
           const waitMs = failure.retryAfterMs ?? backoff(attempt)
           governing.onPause({ provider: governing.provider, attempt, waitMs, reason: describe(failure), agent: request.agent })
@@ -80,5 +87,6 @@ const describe = ({ status, message }: TryFailure): string => (status !== null &
 
 function finalError(model: string, failure: TryFailure, attempts: number, { remedy }: Governing): CadreError {
   const tries = attempts > 1 ? ` after ${attempts} tries` : ''
-  return new CadreError(failure.kind === 'rate' ? 'RATE_LIMIT' : 'MODEL', `${model} failed${tries}: ${describe(failure)}. ${remedy(failure)}`, { cause: failure })
+  const message = `${model} failed${tries}: ${describe(failure).replace(/\.$/, '')}. ${remedy(failure)}`
+  return new CadreError(failure.kind === 'rate' ? 'RATE_LIMIT' : 'MODEL', message, { cause: failure })
 }

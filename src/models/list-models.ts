@@ -60,10 +60,14 @@ async function fetchNames(provider: Provider, baseUrl: string, key: string | nul
   return list.flatMap((entry: Json) => nameOf(entry))
 }
 
-function listRequest(provider: Provider, baseUrl: string, key: string | null): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
+type ListRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+
+function listRequest(provider: Provider, baseUrl: string, key: string | null): ListRequest {
   switch (provider.type) {
-    case 'anthropic':
-      return { url: `${baseUrl}/models?limit=1000`, headers: { 'anthropic-version': '2023-06-01', ...(key === null ? {} : { 'x-api-key': key }) } }
+    case 'anthropic': {
+      const version = { 'anthropic-version': '2023-06-01' }
+      return { url: `${baseUrl}/models?limit=1000`, headers: key === null ? version : { ...version, 'x-api-key': key } }
+    }
     case 'google':
       return { url: `${baseUrl}/models?pageSize=1000`, headers: key === null ? {} : { 'x-goog-api-key': key } }
     case 'openai':

@@ -90,7 +90,8 @@ export function createModels(options: ModelsOptions): Models {
       const { provider, id } = providerOf(written, providers, byLowerName)
       const baseUrl = checkedUrl(provider, id)
       if (provider.keyEnv.length > 0 && keyOf(provider, env) === null) {
-        throw new CadreError('SETTINGS', `No key for ${provider.name}: set ${provider.keyEnv.join(' or ')} to use ${id}, or choose another model.`)
+        const variables = provider.keyEnv.join(' or ')
+        throw new CadreError('SETTINGS', `No key for ${provider.name}: set ${variables} to use ${id}, or choose another model.`)
       }
       const model = providerModel({
         id,
@@ -110,7 +111,8 @@ export function createModels(options: ModelsOptions): Models {
     },
 
     async list() {
-      const listings = await Promise.all([...providers.values()].map((provider) => listProvider(provider, env, secrets, price, closed.signal)))
+      const asked = [...providers.values()].map((provider) => listProvider(provider, env, secrets, price, closed.signal))
+      const listings = await Promise.all(asked)
       return listings.filter((listing) => listing !== null)
     },
 
@@ -127,11 +129,15 @@ export function createModels(options: ModelsOptions): Models {
   }
 }
 
-function providerOf(id: string, providers: ReadonlyMap<string, Provider>, byLowerName: ReadonlyMap<string, string>): { readonly provider: Provider; readonly id: string } {
+type Opened = { readonly provider: Provider; readonly id: string }
+
+function providerOf(id: string, providers: ReadonlyMap<string, Provider>, byLowerName: ReadonlyMap<string, string>): Opened {
   const slash = id.indexOf('/')
   const name = id.slice(0, Math.max(0, slash))
   const provider = providers.get(byLowerName.get(name.toLowerCase()) ?? '')
-  if (slash < 1 || slash === id.length - 1) throw new CadreError('SETTINGS', `"${id}" is no full model id: write <provider>/<model>, for example anthropic/claude-sonnet-5-5.`)
+  if (slash < 1 || slash === id.length - 1) {
+    throw new CadreError('SETTINGS', `"${id}" is no full model id: write <provider>/<model>, for example anthropic/claude-sonnet-5-5.`)
+  }
   if (!provider) throw new CadreError('UNKNOWN_PROVIDER', `Unknown provider "${name}". Known: ${[...providers.keys()].join(', ')}.`)
   return { provider, id: `${provider.name}/${id.slice(slash + 1)}` }
 }
@@ -140,7 +146,10 @@ function checkedUrl({ name, baseUrl }: Provider, id: string): string {
   if (baseUrl === null) throw new CadreError('SETTINGS', `Provider ${name} has no address: set providers.${name}.baseUrl to use ${id}.`)
   const url = URL.parse(baseUrl)
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new CadreError('SETTINGS', `The address of provider ${name} is no http(s) URL: ${baseUrl.replace(/\/\/.*@/, '//')}. Mend providers.${name}.baseUrl or its environment variable.`)
+    const shown = baseUrl.replace(/\/\/.*@/, '//')
+    throw new CadreError(
+      'SETTINGS', `The address of provider ${name} is no http(s) URL: ${shown}. Mend providers.${name}.baseUrl or its environment variable.`,
+    )
   }
   return baseUrl
 }

@@ -14,7 +14,8 @@ export type Price = {
 const TOKENS_PER_UNIT = 1_000_000
 
 /** Anthropic's multiples of the input price for cache writes of 5 minutes and one hour. */
-const claude = (input: number, output: number, cacheRead: number): Price => ({ input, output, cacheRead, cacheWrite: input * 1.25, cacheWriteHour: input * 2 })
+const claude = (input: number, output: number, cacheRead: number): Price =>
+  ({ input, output, cacheRead, cacheWrite: input * 1.25, cacheWriteHour: input * 2 })
 
 /** Providers that cache by themselves and charge nothing extra for the write. */
 const implicit = (input: number, output: number, cacheRead: number): Price => ({ input, output, cacheRead, cacheWrite: input })
@@ -22,7 +23,8 @@ const implicit = (input: number, output: number, cacheRead: number): Price => ({
 const FREE: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
 /**
- * List prices of the standard tier, as read in November 2026. They change, and nothing here follows them: `prices.<model>` in settings wins.
+ * List prices of the standard tier, as read in November 2026. They change, and nothing here follows them: `prices.<model>` in settings
+ * wins.
  * Promotional prices and models whose price could not be confirmed are left out on purpose: such a model counts as unpriced (BUD-05).
  * Sources: platform.claude.com/docs (models and pricing); developers.openai.com/api/docs/pricing and the price table in github/docs;
  * ai.google.dev/gemini-api/docs/pricing.
@@ -58,7 +60,7 @@ const PRICES: Readonly<Record<string, Price>> = {
 /** A snapshot's date at the end of an id: `-20250929`, `-2026-03-05`, `@20250929`. */
 const DATE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
-/** What `<provider>/<model>` costs: the user's own price, else the table's, each also without the date of a snapshot. Local providers are free. */
+/** What `<provider>/<model>` costs: the user's own price, else the table's, each also without a snapshot's date. Local providers are free. */
 export function priceOf(id: string, own: Readonly<Record<string, Price>>, isLocal: (provider: string) => boolean): Price | undefined {
   const undated = id.replace(DATE, '')
   const bare = id.slice(id.indexOf('/') + 1)
@@ -72,5 +74,6 @@ export function costOf(price: Price, usage: Usage, cacheTtl: '5m' | '1h'): numbe
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite
   const rate = price.long && prompt > price.long.above ? price.long : price
   const write = cacheTtl === '1h' ? (rate.cacheWriteHour ?? rate.cacheWrite) : rate.cacheWrite
-  return (usage.input * rate.input + usage.output * rate.output + usage.cacheRead * rate.cacheRead + usage.cacheWrite * write) / TOKENS_PER_UNIT
+  const cached = usage.cacheRead * rate.cacheRead + usage.cacheWrite * write
+  return (usage.input * rate.input + usage.output * rate.output + cached) / TOKENS_PER_UNIT
 }

@@ -1,4 +1,6 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import type { Message, ModelRequest, ToolCall, ToolOutcome } from '../core/contract.ts'
 import { isObject } from '../core/json.ts'
 import type { ProviderSettings } from './provider-settings.ts'
@@ -11,8 +13,8 @@ export type PromptOptions = {
 }
 
 /**
- * A request as the provider packages take it. System prompt and tools come first and depend on nothing else, so they are byte-equal over the
- * runs of a type (MOD-07). Cache marks stand behind the last tool, the system prompt, and the last two messages that are not the model's:
+ * A request as the provider packages take it. System prompt and tools come first and depend on nothing else, so they are byte-equal over
+ * the runs of a type (MOD-07). Cache marks stand behind the last tool, the system prompt, and the last two messages that are not the model's:
  * the last one is what the next turn reads, the one before is what this turn reads even when many blocks lie between.
  */
 export function promptOf(request: ModelRequest, options: PromptOptions): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'> {
@@ -55,6 +57,7 @@ function messageOf(message: Message, { model, type }: PromptOptions): readonly L
 }
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number]
+type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number]
 
 function assistantMessage(message: AssistantMessage, model: string): readonly LanguageModelV4Message[] {
   const content = openParts(message, model).flatMap((part): AssistantPart[] => {
@@ -68,7 +71,7 @@ function assistantMessage(message: AssistantMessage, model: string): readonly La
 }
 
 /** Anthropic's wire has a mark for errors; the others would wrap the text in JSON. It says `Error: ` itself. */
-function toolResult(outcome: ToolOutcome, type: ProviderSettings['type']): Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number] {
+function toolResult(outcome: ToolOutcome, type: ProviderSettings['type']): ToolPart {
   return {
     type: 'tool-result',
     toolCallId: wireId(outcome.callId),

@@ -27,7 +27,9 @@ export type Provider = {
 type BuiltIn = Omit<Provider, 'name' | 'baseUrl' | 'headers' | 'models'> & { readonly url: string; readonly urlEnv?: string }
 
 const BUILT_IN: Readonly<Record<string, BuiltIn>> = {
-  anthropic: { type: 'anthropic', url: 'https://api.anthropic.com', urlEnv: 'ANTHROPIC_BASE_URL', keyEnv: ['ANTHROPIC_API_KEY'], local: false },
+  anthropic: {
+    type: 'anthropic', url: 'https://api.anthropic.com', urlEnv: 'ANTHROPIC_BASE_URL', keyEnv: ['ANTHROPIC_API_KEY'], local: false,
+  },
   openai: { type: 'openai', url: 'https://api.openai.com', urlEnv: 'OPENAI_BASE_URL', keyEnv: ['OPENAI_API_KEY'], local: false },
   google: {
     type: 'google', url: 'https://generativelanguage.googleapis.com',
@@ -117,8 +119,8 @@ const defaultUrl = (type: ProviderSettings['type']): string | null => {
 }
 
 /**
- * The URL that `/messages`, `/chat/completions` or `/models/…` is put after. Anthropic's own variable is written without `/v1`, OpenAI's with
- * it: so a bare host gets the usual version, and Anthropic's wire gets it after any path.
+ * The URL that `/messages`, `/chat/completions` or `/models/…` is put after. Anthropic's own variable is written without `/v1`, OpenAI's
+ * with it: so a bare host gets the usual version, and Anthropic's wire gets it after any path.
  */
 function versioned(written: string, type: ProviderSettings['type']): string {
   const url = written.trim().replace(/\/+$/, '')

@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { type Delta, type Model, type ModelContext, type ModelRequest, NO_USAGE, type Reply } from '../core/contract.ts'
-import { withFetch } from './call-fetch.ts'
+import { underClock } from './call-clock.ts'
+import { type Fetch, withFetch } from './call-fetch.ts'
 import { classify } from './classify.ts'
 import { effortOptions } from './effort.ts'
 import { promptOf } from './prompt.ts'
@@ -27,9 +28,6 @@ export type ProviderModel = {
  */
 const FOREIGN_OUTPUT_TOKENS = 32_000
 
-/** One for all calls: its stack says nothing, and costs. */
-const CALL_ENDED = new Error('The call has ended.')
-
 /**
  * A provider's model, one try per call: governed.ts repeats. Rejects with a TryFailure that carries what the try used, also when the
  * signal stopped it. A try that is silent for `silenceMs` is given up (MOD-05); it ends at once, whatever the package does.
@@ -39,7 +37,10 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
   const provider = id.slice(0, id.indexOf('/'))
   const maxOutputTokens = type === 'anthropic' && !modelId.includes('claude-') ? { maxOutputTokens: FOREIGN_OUTPUT_TOKENS } : {}
 
-  async function run(loaded: LanguageModelV4, request: ModelRequest, reader: ReplyReader, signal: AbortSignal, onBytes: (ok: boolean) => void): Promise<void> {
+  /** Reads one reply, streamed or whole, into the reader. */
+  async function read(
+    loaded: LanguageModelV4, request: ModelRequest, reader: ReplyReader, signal: AbortSignal, watched: Fetch,
+  ): Promise<void> {
     const options: LanguageModelV4CallOptions = {
       ...promptOf(request, { model: id, type }),
       ...effortOptions(request.effort, type),
@@ -48,7 +49,7 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
       abortSignal: signal,
     }
     try {
-      const { stream } = await withFetch(watchedFetch(onBytes), () => loaded.doStream(options))
+      const { stream } = await withFetch(watched, () => loaded.doStream(options))
       // Read by hand: a `for await` that ends early cancels the stream, and waits for pipes inside the package that never answer.
       const pieces = stream.getReader()
       for (let next = await pieces.read(); !next.done; next = await pieces.read()) reader.push(next.value)
@@ -66,47 +67,24 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
     id,
     async generate(request: ModelRequest, { signal, onDelta }: ModelContext): Promise<Reply> {
       // Before the clock of silence starts: loading a package on a busy machine is not the provider's silence.
-      const loaded = await model.catch((error: unknown) => { throw classify(error, false, NO_USAGE, secrets) })
-      const ended = new AbortController()
-      const taken = request.messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map((call) => call.id) : []))
+      const loaded = await model.catch((error: unknown) => { throw classify(error, { begun: false, usage: NO_USAGE, secrets }) })
+      const listener = guarded(onDelta)
+      const reader = new ReplyReader(callIds(request), request.turn, listener.onDelta)
       let begun = false
-      let whole = false
-      let listenerFailed = false
-      const reader = new ReplyReader(taken, request.turn, (delta: Delta) => {
-        if (ended.signal.aborted) return
-        try {
-          onDelta(delta)
-        } catch (error) {
-          listenerFailed = true
-          throw error
-        }
-      })
-      const abort = (): void => ended.abort(signal.reason)
-      if (signal.aborted) abort()
-      else signal.addEventListener('abort', abort, { once: true })
-      const silence = setTimeout(() => {
-        ended.abort(new TryFailure(`no word for ${silenceMs / 1_000} s`, { kind: 'silence', usage: reader.usage }))
-      }, silenceMs)
-      const stopped = new Promise<never>((_, reject) => {
-        ended.signal.addEventListener('abort', () => reject(ended.signal.reason as Error), { once: true })
-      })
       try {
-        await Promise.race([stopped, run(loaded, request, reader, ended.signal, (ok) => {
-          begun ||= ok
-          silence.refresh()
-        })])
-        whole = true
+        await underClock(signal, silenceMs, (own, heard) => {
+          own.addEventListener('abort', listener.mute, { once: true })
+          return read(loaded, request, reader, own, watchedFetch((ok) => {
+            begun ||= ok
+            heard()
+          }))
+        })
         return replyOf(reader)
       } catch (error) {
         if (signal.aborted) throw new TryFailure('the call was stopped', { kind: 'stopped', usage: reader.usage })
         // The listener's own fault is not the provider's: no other try would mend it.
-        if (listenerFailed) throw error
-        throw classify(error, begun, reader.usage, secrets)
-      } finally {
-        clearTimeout(silence)
-        signal.removeEventListener('abort', abort)
-        // Frees the line of a reply that was not read to its end. The race is over: nobody hears of this rejection.
-        if (!whole) ended.abort(CALL_ENDED)
+        if (listener.failed()) throw error
+        throw classify(error, { begun, usage: reader.usage, secrets })
       }
     },
   }
@@ -115,7 +93,9 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
     const { text, calls, usage, finish, parts } = reader
     if (finish === null || finish === 'interrupted') throw new TryFailure('the reply broke off', { kind: 'stream', usage })
     if (finish === 'error') throw new TryFailure('the reply ended with an error', { kind: 'stream', usage })
-    if (text.trim() === '' && calls.length === 0) throw new TryFailure(`a reply with neither text nor tool calls (${finish})`, { kind: 'empty', usage })
+    if (text.trim() === '' && calls.length === 0) {
+      throw new TryFailure(`a reply with neither text nor tool calls (${finish})`, { kind: 'empty', usage })
+    }
     const opaque = sealParts(id, parts)
     return {
       text,
@@ -125,5 +105,28 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
       ...(opaque === undefined ? {} : { opaque }),
       ...(finish === 'length' ? { notes: ['The last reply was cut at the output limit of the model.'] } : {}),
     }
+  }
+}
+
+/** The ids of all calls so far. */
+const callIds = (request: ModelRequest): readonly string[] =>
+  request.messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map((call) => call.id) : []))
+
+/** A listener that can be muted, and that remembers whether it threw. */
+function guarded(onDelta: (delta: Delta) => void): { onDelta(delta: Delta): void; mute(): void; failed(): boolean } {
+  let muted = false
+  let failed = false
+  return {
+    onDelta(delta) {
+      if (muted) return
+      try {
+        onDelta(delta)
+      } catch (error) {
+        failed = true
+        throw error
+      }
+    },
+    mute: () => { muted = true },
+    failed: () => failed,
   }
 }

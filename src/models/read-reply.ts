@@ -49,7 +49,11 @@ export class ReplyReader {
         this.#append(part.type, '', part.text, undefined)
         break
       case 'tool-call':
-        this.#pieces.push({ kind: 'call', call: { id: this.#freeId(part.toolCallId), name: part.toolName, input: parsed(part.input), local: false }, meta: metaOf(part.providerMetadata) })
+        this.#pieces.push({
+          kind: 'call',
+          call: { id: this.#freeId(part.toolCallId), name: part.toolName, input: parsed(part.input), local: false },
+          meta: metaOf(part.providerMetadata),
+        })
         break
       case 'response-metadata':
         this.model = part.modelId ?? this.model

@@ -15,7 +15,7 @@ export function remedyFor(failure: TryFailure, provider: Provider, model: string
     case 413:
       return 'The request is too large for the provider: give the agent less to read at once.'
     case 429:
-      return `The rate limit or quota of ${provider.name} is used up: wait, run fewer agents at once (limits.maxRunning), or raise the limit with the provider.`
+      return `The rate limit or quota of ${provider.name} is used up: wait, or run fewer agents at once (limits.maxRunning).`
     default:
   }
   switch (failure.kind) {

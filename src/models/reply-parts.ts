@@ -5,9 +5,10 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
  * One piece of a reply in the order the provider wrote it. Text is kept by length and calls by id, because the reply holds both already.
  * `meta` is the provider's own (signatures of reasoning and of calls).
  */
-export type ReplyPart = { readonly meta?: JsonObject } & ({ readonly reasoning: string } | { readonly text: number } | { readonly call: string })
+export type ReplyPart = { readonly meta?: JsonObject } &
+  ({ readonly reasoning: string } | { readonly text: number } | { readonly call: string })
 
-/** What of a reply must go back unchanged; undefined when text and calls say it all. `by` is the full id of the model that may get it back. */
+/** What of a reply must go back unchanged; undefined when text and calls say it all. `by` is the full id of the model that may get it. */
 export function sealParts(by: string, parts: readonly ReplyPart[]): Json | undefined {
   if (parts.every((part) => part.meta === undefined && !('reasoning' in part))) return undefined
   return { by, parts }
@@ -16,7 +17,8 @@ export function sealParts(by: string, parts: readonly ReplyPart[]): Json | undef
 export type AssistantMessage = Extract<Message, { readonly role: 'assistant' }>
 
 /** A part with its text or call filled in again. */
-export type OpenPart = { readonly meta?: JsonObject | undefined } & ({ readonly reasoning: string } | { readonly text: string } | { readonly call: ToolCall })
+export type OpenPart = { readonly meta?: JsonObject | undefined } &
+  ({ readonly reasoning: string } | { readonly text: string } | { readonly call: ToolCall })
 
 /**
  * The parts of an assistant message in their order. Reasoning goes back only to the model it is from: another one could not check its

@@ -24,7 +24,7 @@ export type Naming = {
 }
 
 /**
- * MOD-01, MOD-02: reads an alias, `inherit`, `<provider>/<model>`, an id with a known prefix, or a product name such as `Claude Sonnet 4.5`.
+ * MOD-01, MOD-02: reads an alias, `inherit`, `<provider>/<model>`, an id with a known prefix, or a product name (`Claude Sonnet 4.5`).
  * `parent` is the model that inheriting means, for the warning. Throws UNKNOWN_PROVIDER.
  */
 export function resolveModel(written: string, parent: string | null, naming: Naming): ResolvedModel {
@@ -32,14 +32,15 @@ export function resolveModel(written: string, parent: string | null, naming: Nam
   if (name === '' || name.toLowerCase() === 'inherit') return { id: null }
   const instead = parent === null ? 'the model of the run' : `its parent's model, ${parent}`
   const target = aliasTarget(name, naming.aliases)
-  if (target === null) return { id: null, warning: `Model alias "${name}" leads back to itself; the agent runs on ${instead}. Mend modelAliases in settings.` }
+  const inherits = (what: string, remedy: string): ResolvedModel =>
+    ({ id: null, warning: `${what}; the agent runs on ${instead}. ${remedy}` })
+  if (target === null) return inherits(`Model alias "${name}" leads back to itself`, 'Mend modelAliases in settings.')
   if (target.toLowerCase() === 'inherit') return { id: null }
   if (USUAL_ALIASES.includes(target.toLowerCase())) {
-    return { id: null, warning: `Model alias "${target}" is not mapped; the agent runs on ${instead}. Set modelAliases.${target.toLowerCase()} to choose one.` }
+    return inherits(`Model alias "${target}" is not mapped`, `Set modelAliases.${target.toLowerCase()} to choose one.`)
   }
   const id = qualified(plainId(target), naming)
-  if (id !== null) return { id }
-  return { id: null, warning: `Model "${written.trim()}" is not known; the agent runs on ${instead}. Write <provider>/<model>, or map it in modelAliases.` }
+  return id === null ? inherits(`Model "${name}" is not known`, 'Write <provider>/<model>, or map it in modelAliases.') : { id }
 }
 
 /** Follows aliases of aliases; null when they go in a circle. */
@@ -73,11 +74,11 @@ function qualified(name: string, { providers }: Naming): string | null {
 
 function provider(name: string, providers: Naming['providers']): string {
   const known = providers.get(name.toLowerCase())
-  if (known === undefined) throw new CadreError('UNKNOWN_PROVIDER', `Unknown provider "${name}". Known: ${[...providers.values()].join(', ')}.`)
-  return known
+  if (known !== undefined) return known
+  throw new CadreError('UNKNOWN_PROVIDER', `Unknown provider "${name}". Known: ${[...providers.values()].join(', ')}.`)
 }
 
-/** `Claude Sonnet 4.5` is `claude-sonnet-4-5`; `GPT-4.1` and `Gemini 2.5 Pro` keep their dots. Anthropic's ids of whole versions before 5 end in `-0`. */
+/** `Claude Sonnet 4.5` is `claude-sonnet-4-5`, and version 4 is `4-0`; `GPT-4.1` and `Gemini 2.5 Pro` keep their dots. */
 function fromProductName(name: string): string {
   const id = name.toLowerCase().replaceAll(/\s+/g, '-')
   return id.startsWith('claude-') ? id.replaceAll('.', '-').replace(/^(claude-(?:opus|sonnet)-4)$/, '$1-0') : id

@@ -1,7 +1,7 @@
 /** The longest a timer can wait; longer ones would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** How long response headers ask to wait, in ms: `retry-after-ms`, or `retry-after` in seconds or as a date. Null when they ask for nothing. */
+/** How long response headers ask to wait, in ms: `retry-after-ms`, or `retry-after` in seconds or as a date. Null: for no time. */
 export function retryAfter(headers: Readonly<Record<string, string | undefined>>, now: number): number | null {
   const ms = number(headers['retry-after-ms'])
   const seconds = number(headers['retry-after'])

@@ -1,13 +1,10 @@
 import { onTestFinished } from 'vitest'
 import type { Delta, Model, ModelRequest, Reply, ToolSchema } from '../../src/core/contract.ts'
 import { createModels, type Models, type ModelsOptions } from '../../src/models/models.ts'
-import { type ProviderServer, type Script, startProviderServer, type Wire } from '../server/provider-server.ts'
-
-export const WIRES: readonly Wire[] = ['anthropic', 'openai']
+import { type ProviderServer, type Script, startProviderServer } from '../server/provider-server.ts'
 
 /** What all providers of the tests answer to, besides the scripted server's two wires: the compatible package speaks OpenAI's wire. */
 export const PROVIDERS = ['anthropic', 'openai', 'compatible'] as const
-export type ProviderName = (typeof PROVIDERS)[number]
 
 export const KEY = 'sk-test-0123456789abcdef'
 

@@ -15,7 +15,7 @@ export type ScriptRequest = {
   readonly lastUserText: string
   /** The results handed in since the last assistant message, in their order. */
   readonly toolResults: readonly ToolResult[]
-  /** 1 for the first request of a conversation, 2 after its first reply, and so on: read from the request, so any number of agents can share a script. */
+  /** 1 for the first request of a conversation, 2 after its first reply, and so on: any number of agents can share a script. */
   readonly turn: number
   readonly headers: Readonly<Record<string, string>>
 }

@@ -7,7 +7,8 @@ import type { WireFormat } from './wire-format.ts'
 export const anthropicWire: WireFormat = {
   name: 'anthropic',
   read,
-  json: (answer) => ({ ...head(answer), content: blocks(answer), stop_reason: stopReason(answer), stop_sequence: null, usage: usage(answer) }),
+  json: (answer) =>
+    ({ ...head(answer), content: blocks(answer), stop_reason: stopReason(answer), stop_sequence: null, usage: usage(answer) }),
   events,
   end: '',
   error: (status, message) => ({ type: 'error', error: { type: errorType(status), message }, request_id: 'req_scripted' }),
@@ -24,7 +25,9 @@ function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'
     if (message['role'] === 'assistant') {
       turn += 1
       results = []
-      for (const block of objects(message['content'])) if (block['type'] === 'tool_use') names.set(string(block['id']), string(block['name']))
+      for (const block of objects(message['content'])) {
+        if (block['type'] === 'tool_use') names.set(string(block['id']), string(block['name']))
+      }
       continue
     }
     const text = messageText(message['content'])
@@ -57,7 +60,9 @@ const blocks = (answer: FullAnswer): readonly Json[] => [
 
 function events(answer: FullAnswer): readonly string[] {
   const out: string[] = [
-    sse('message_start', { message: { ...head(answer), content: [], stop_reason: null, stop_sequence: null, usage: { ...usage(answer), output_tokens: 1 } } }),
+    sse('message_start', {
+      message: { ...head(answer), content: [], stop_reason: null, stop_sequence: null, usage: { ...usage(answer), output_tokens: 1 } },
+    }),
   ]
   let index = 0
   const block = (start: JsonObject, deltas: readonly JsonObject[]): void => {
@@ -74,7 +79,8 @@ function events(answer: FullAnswer): readonly string[] {
   }
   if (answer.text) block({ type: 'text', text: '' }, pieces(answer.text, answer.chunks).map((text) => ({ type: 'text_delta', text })))
   for (const call of answer.calls) {
-    block({ type: 'tool_use', id: call.id, name: call.name, input: {} }, pieces(call.arguments, 2).map((partial) => ({ type: 'input_json_delta', partial_json: partial })))
+    const deltas = pieces(call.arguments, 2).map((partial) => ({ type: 'input_json_delta', partial_json: partial }))
+    block({ type: 'tool_use', id: call.id, name: call.name, input: {} }, deltas)
   }
   out.push(sse('message_delta', { delta: { stop_reason: stopReason(answer), stop_sequence: null }, usage: usage(answer) }))
   out.push(sse('message_stop', {}))
@@ -85,7 +91,8 @@ const sse = (type: string, data: JsonObject): string => `event: ${type}\ndata: $
 
 function errorType(status: number): string {
   const types: Readonly<Record<number, string>> = {
-    400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 429: 'rate_limit_error', 529: 'overloaded_error',
+    400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 429: 'rate_limit_error',
+    529: 'overloaded_error',
   }
   return types[status] ?? 'api_error'
 }

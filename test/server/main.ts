@@ -1,6 +1,6 @@
 /**
- * `node test/server/main.ts [scenario] [port]`: a scripted provider to try the CLI against. Prints how to point Cadre at it, then one line per
- * request, until Ctrl-C.
+ * `node test/server/main.ts [scenario] [port]`: a scripted provider to try the CLI against. Prints how to point Cadre at it, then one line
+ * per request, until Ctrl-C.
  */
 import { startProviderServer } from './provider-server.ts'
 import { SCENARIOS } from './scenarios.ts'

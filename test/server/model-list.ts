@@ -3,7 +3,8 @@ import type { JsonObject } from '../../src/core/json.ts'
 /** What a provider's model list answers at `path`; null where there is no list. Anthropic and OpenAI share a path and differ by header. */
 export function modelList(path: string, headers: Readonly<Record<string, string>>, models: readonly string[]): JsonObject | null {
   if (path.endsWith('/api/tags')) {
-    return { models: models.map((name) => ({ name, model: name, modified_at: '2026-01-01T00:00:00Z', size: 4_000_000_000, digest: '0'.repeat(64), details: { format: 'gguf' } })) }
+    const facts = { modified_at: '2026-01-01T00:00:00Z', size: 4_000_000_000, digest: '0'.repeat(64), details: { format: 'gguf' } }
+    return { models: models.map((name) => ({ name, model: name, ...facts })) }
   }
   if (!path.endsWith('/v1/models')) return null
   if (headers['anthropic-version'] !== undefined) {

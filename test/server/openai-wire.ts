@@ -20,7 +20,7 @@ export const openaiWire: WireFormat = {
   }),
   events,
   end: 'data: [DONE]\n\n',
-  error: (status, message) => ({ error: { message, type: status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error', param: null, code: null } }),
+  error: (status, message) => ({ error: { message, type: errorType(status), param: null, code: null } }),
   streamError: (message) => sse({ error: { message, type: 'server_error', param: null, code: null } }),
 }
 
@@ -41,10 +41,17 @@ function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'
     if (entry['role'] === 'assistant') {
       turn += 1
       results = []
-      for (const call of objects(entry['tool_calls'])) names.set(string(call['id']), isObject(call['function']) ? string(call['function']['name']) : '')
+      for (const call of objects(entry['tool_calls'])) {
+        names.set(string(call['id']), isObject(call['function']) ? string(call['function']['name']) : '')
+      }
     }
   }
   return { system: system.join('\n\n'), lastUserText, toolResults: results, turn }
+}
+
+function errorType(status: number): string {
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
 }
 
 const finishReason = (answer: FullAnswer): string => (answer.cut ? 'length' : answer.calls.length > 0 ? 'tool_calls' : 'stop')

@@ -8,7 +8,7 @@ import { openaiWire } from './openai-wire.ts'
 import { sendAnswer } from './send-answer.ts'
 import type { WireFormat } from './wire-format.ts'
 
-export type { Answer, AnswerCall, AnswerUsage, Script, ScriptRequest, ToolResult, Wire } from './answer.ts'
+export type { Answer, Script, ScriptRequest, Wire } from './answer.ts'
 
 /** One request as it arrived. `text` is the body byte for byte; `startedMs` and `endedMs` are on the clock of `performance.now()`. */
 export type RecordedRequest = {
@@ -73,7 +73,8 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     if (!wire || !seen) {
       const list = incoming.method === 'GET' ? modelList(path, headers, options.models ?? ['scripted-model']) : null
       const status = list ? 200 : wire ? 400 : 404
-      sendJson(response, status, list ?? (wire ?? openaiWire).error(status, wire ? 'The body is not a JSON object.' : `No such path: ${incoming.method} ${path}`))
+      const problem = wire ? 'The body is not a JSON object.' : `No such path: ${incoming.method} ${path}`
+      sendJson(response, status, list ?? (wire ?? openaiWire).error(status, problem))
       return
     }
     const signal = AbortSignal.any([gone.signal, closing.signal])

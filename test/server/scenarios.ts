@@ -7,7 +7,9 @@ const READS_PER_AGENT = 3
 
 /** The sub-agent of the scenarios: reads package.json a few times, then says what it saw. */
 function reader(request: ScriptRequest): Answer {
-  if (request.turn <= READS_PER_AGENT && hasTool(request, 'read')) return { calls: [{ name: 'read', input: { path: 'package.json', offset: request.turn } }] }
+  if (request.turn <= READS_PER_AGENT && hasTool(request, 'read')) {
+    return { calls: [{ name: 'read', input: { path: 'package.json', offset: request.turn } }] }
+  }
   return { text: `Done: "${request.lastUserText.slice(0, 80)}" after ${request.turn} turns.` }
 }
 
@@ -22,7 +24,8 @@ const fanOut = (width: number): Script => (request) => {
       })),
     }
   }
-  return { text: `${request.toolResults.length} sub-agents answered:\n${request.toolResults.map(({ text }) => text.split('\n')[0]).join('\n')}` }
+  const firstLines = request.toolResults.map(({ text }) => text.split('\n')[0])
+  return { text: [`${firstLines.length} sub-agents answered:`, ...firstLines].join('\n') }
 }
 
 const slow = (script: Script): Script => async (request) => ({ latencyMs: LATENCY_MS, chunks: 8, ...(await script(request)) })
@@ -45,7 +48,10 @@ export type Scenario = { readonly about: string; readonly script: Script }
 
 /** Scripts by name, for `main.ts`. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  echo: { about: 'answers with what was asked', script: ({ lastUserText, turn }) => ({ text: `Turn ${turn}. You wrote: ${lastUserText}`, chunks: 4 }) },
+  echo: {
+    about: 'answers with what was asked',
+    script: ({ lastUserText, turn }) => ({ text: `Turn ${turn}. You wrote: ${lastUserText}`, chunks: 4 }),
+  },
   fanout: { about: 'a parent that delegates to 8 sub-agents, each reading three times', script: fanOut(8) },
   'fanout-100': { about: 'the same with 100 sub-agents', script: fanOut(100) },
   slow: { about: `fanout with ${LATENCY_MS} ms before each reply`, script: slow(fanOut(8)) },

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/core/json.ts'
 import type { Answer, FullAnswer } from './answer.ts'
 import type { WireFormat } from './wire-format.ts'
 
-/** What was sent must be read before the line goes, or `mid-stream` is no different from `before`: a broken line discards what waits. In ms. */
+/** What was sent must be read before the line goes: a broken line discards what waits, and `mid-stream` would be like `before`. In ms. */
 const ARRIVAL_MS = 10
 
 const BROKEN_EVENT = 'data: {"type": "content_block_delta", "delta": {"te\n\n'
