@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatDiagnostic } from '../../core/diagnostic.ts'
-import type { Severity } from '../../core/diagnostic.ts'
+import type { Diagnostic, Severity } from '../../core/diagnostic.ts'
 import { CadreError } from '../../core/errors.ts'
 import { lint } from '../../definitions/lint.ts'
 import type { LintVerdict } from '../../definitions/lint.ts'
@@ -14,6 +14,7 @@ import { count, several } from '../figures.ts'
 import { shortPath } from '../short-path.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
+import { wrap } from '../wrap.ts'
 import { writeJson } from '../write-all.ts'
 
 type LintFlags = { readonly json: boolean; readonly fix: boolean }
@@ -56,10 +57,16 @@ function render(verdicts: readonly LintVerdict[], context: CliContext): string {
   const named = verdicts.map((verdict) => ({ verdict, path: shortPath(verdict.path, place) }))
   const lines = named.flatMap(({ verdict, path }) => [
     head(verdict, path, style),
-    ...verdict.diagnostics.map((found) => `    ${printable(formatDiagnostic({ ...found, path: shortPath(found.path, place) }))}`),
+    ...verdict.diagnostics.flatMap((found) => finding({ ...found, path: shortPath(found.path, place) }, style)),
   ])
   return `${[...lines, ...(lines.length > 0 ? [''] : []), summary(verdicts)].join('\n')}\n`
 }
+
+/** One line, as TYP-19 has it; on a terminal broken between words, not within. */
+const finding = (diagnostic: Diagnostic, { width }: Style): readonly string[] =>
+  wrap(formatDiagnostic(diagnostic), width - INDENT.length * 2).map((line, at) => INDENT + (at === 0 ? '' : '  ') + line)
+
+const INDENT = '    '
 
 const MARKS = { error: ['✗', 'red'], warning: ['!', 'yellow'], note: ['✓', 'green'], none: ['✓', 'green'] } as const
 

@@ -58,7 +58,7 @@ function types(orchestrator: Orchestrator): readonly Check[] {
 async function providers({ models, settings: { providers: own } }: Orchestrator, env: Env): Promise<readonly Check[]> {
   const usable = await models.list()
   const without = [...knownProviders(own, env).values()].filter((provider) => provider.keyEnv.length > 0 && keyOf(provider, env) === null)
-  const absent = without.map(({ keyEnv }) => keyEnv.join(' or ')).join(', ')
+  const absent = without.map(({ keyEnv }) => keyEnv[0]).join(', ')
   if (usable.length === 0) {
     const found = `none: no key is set (${absent}) and no local server answers; agents with "model: script" work without`
     return [warning('providers', found, 'Set a key, or start Ollama or LM Studio.')]

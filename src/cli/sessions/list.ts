@@ -17,21 +17,22 @@ export async function listSessions(context: CliContext, { json, all }: { readonl
   else context.stdout.write(render(sessions, styleOf(context.stdout, context.env)))
 }
 
-const render = (sessions: readonly SessionRow[], style: Style): string =>
-  renderTable(
-    [
-      { title: 'SESSION' }, { title: 'STARTED' }, { title: 'STATUS' }, ...figureColumns('TIME', 'AGENTS', 'TOKENS', 'COST'),
-      { title: 'TITLE', cut: 'end' },
-    ],
-    sessions.map((session) => [
-      session.id,
-      { text: moment(session.started), paint: style.paint.dim },
-      { text: session.status, paint: paintStatus(session.status, style) },
-      session.ended === null ? '' : duration(session.ended - session.started),
-      count(session.agents),
-      short(session.tokens),
-      cost(session.costUsd),
-      session.kind === 'sweep' ? `sweep: ${session.title}` : session.title,
-    ]),
-    style,
-  )
+/** Columns below which the figures `show` also gives would leave a title no room. */
+const NARROW = 100
+
+function render(sessions: readonly SessionRow[], style: Style): string {
+  const wide = style.width >= NARROW
+  const columns = [
+    { title: 'SESSION' }, { title: 'STARTED' }, { title: 'STATUS' }, ...figureColumns('TIME', ...(wide ? ['AGENTS', 'TOKENS'] : []), 'COST'),
+    { title: 'TITLE', cut: 'end' } as const,
+  ]
+  return renderTable(columns, sessions.map((session) => [
+    session.id,
+    { text: moment(session.started), paint: style.paint.dim },
+    { text: session.status, paint: paintStatus(session.status, style) },
+    session.ended === null ? '' : duration(session.ended - session.started),
+    ...(wide ? [count(session.agents), short(session.tokens)] : []),
+    cost(session.costUsd),
+    session.kind === 'sweep' ? `sweep: ${session.title}` : session.title,
+  ]), style)
+}
