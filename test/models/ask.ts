@@ -46,11 +46,20 @@ export const request = (overrides: Partial<ModelRequest> = {}): ModelRequest => 
 
 export type Asked = { readonly reply: Reply; readonly deltas: readonly Delta[] }
 
-export async function ask(model: Model, overrides: Partial<ModelRequest> = {}, signal: AbortSignal = new AbortController().signal): Promise<Asked> {
+const NEVER = new AbortController().signal
+
+export async function ask(model: Model, overrides: Partial<ModelRequest> = {}, signal: AbortSignal = NEVER): Promise<Asked> {
   const deltas: Delta[] = []
   const reply = await model.generate(request(overrides), { signal, onDelta: (delta) => void deltas.push(delta) })
   return { reply, deltas }
 }
 
 /** The text left over after all deltas and resets were shown. */
-export const shown = (deltas: readonly Delta[]): string => deltas.reduce((text, delta) => (delta.kind === 'reset' ? '' : delta.kind === 'text' ? text + delta.text : text), '')
+export function shown(deltas: readonly Delta[]): string {
+  let text = ''
+  for (const delta of deltas) {
+    if (delta.kind === 'reset') text = ''
+    else if (delta.kind === 'text') text += delta.text
+  }
+  return text
+}

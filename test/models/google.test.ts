@@ -5,8 +5,10 @@ import type { JsonObject } from '../../src/core/json.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import { ask, KEY } from './ask.ts'
 
+type Gemini = { readonly models: Models; readonly requests: readonly { readonly url: string; readonly key: string; readonly body: string }[] }
+
 /** As much of Gemini's wire as a call needs: each answer is the list of its stream's chunks, or a status. */
-async function gemini(answers: readonly (readonly JsonObject[] | number)[]): Promise<{ readonly models: Models; readonly requests: readonly { readonly url: string; readonly key: string; readonly body: string }[] }> {
+async function gemini(answers: readonly (readonly JsonObject[] | number)[]): Promise<Gemini> {
   const requests: { url: string; key: string; body: string }[] = []
   const server = createServer((incoming, response) => {
     let body = ''
@@ -14,7 +16,10 @@ async function gemini(answers: readonly (readonly JsonObject[] | number)[]): Pro
     incoming.on('end', () => {
       const answer = answers[requests.length] ?? []
       requests.push({ url: incoming.url ?? '', key: String(incoming.headers['x-goog-api-key']), body })
-      if (typeof answer === 'number') return void response.writeHead(answer, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { code: answer, message: 'Quota exceeded', status: 'X' } }))
+      if (typeof answer === 'number') {
+        response.writeHead(answer, { 'content-type': 'application/json' })
+        return void response.end(JSON.stringify({ error: { code: answer, message: 'Quota exceeded', status: 'X' } }))
+      }
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(answer.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(''))
     })
@@ -40,13 +45,17 @@ const chunk = (parts: readonly JsonObject[], finishReason?: string): JsonObject 
 
 test('a Gemini reply has text, calls, usage and model, and the signature of a call goes back with it', async () => {
   const { models, requests } = await gemini([
-    [chunk([{ text: 'Let me ' }]), chunk([{ text: 'look.' }, { functionCall: { name: 'read', args: { path: 'a' } }, thoughtSignature: 'sig-g' }], 'STOP')],
+    [chunk([{ text: 'Let me ' }]),
+      chunk([{ text: 'look.' }, { functionCall: { name: 'read', args: { path: 'a' } }, thoughtSignature: 'sig-g' }], 'STOP')],
     [chunk([{ text: 'Done' }], 'STOP')],
   ])
   const model = models.open('google/gemini-2.5-pro')
   const { reply } = await ask(model, { effort: 2_000 })
   expect(reply).toMatchObject({
-    text: 'Let me look.', calls: [{ name: 'read', input: { path: 'a' } }], usage: { input: 60, output: 20, cacheRead: 40 }, model: 'google/gemini-2.5-pro-001',
+    text: 'Let me look.',
+    calls: [{ name: 'read', input: { path: 'a' } }],
+    usage: { input: 60, output: 20, cacheRead: 40 },
+    model: 'google/gemini-2.5-pro-001',
   })
   expect(requests[0]).toMatchObject({ url: '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse', key: KEY })
   expect(requests[0]?.body).toContain('"thinkingBudget":2000')

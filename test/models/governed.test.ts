@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { CadreError } from '../../src/core/errors.ts'
 import { createModels, type LostUsage, type ModelsOptions, type Pause } from '../../src/models/models.ts'
 import { type Answer, startProviderServer } from '../server/provider-server.ts'
-import { ask, KEY, modelsAt, PROVIDERS, request, server, shown } from './ask.ts'
+import { ask, type Asked, KEY, modelsAt, PROVIDERS, request, server, shown } from './ask.ts'
 
 /** Runs one call against a server that answers in the given order, the last answer over and over. */
 async function run(provider: string, answers: readonly Answer[], options: Partial<ModelsOptions> = {}) {
@@ -17,10 +17,14 @@ async function run(provider: string, answers: readonly Answer[], options: Partia
     return answer ?? {}
   })
   const models = modelsAt(url, { onPause: (pause) => void pauses.push(pause), onLostUsage: (usage) => void lost.push(usage), ...options })
-  const outcome = await ask(models.open(`${provider}/scripted`)).catch((error: unknown) => error)
-  const failure = outcome instanceof CadreError ? outcome : null
-  const asked = failure === null && typeof outcome === 'object' && outcome !== null && 'reply' in outcome ? (outcome as Awaited<ReturnType<typeof ask>>) : null
-  if (failure === null && asked === null) throw outcome
+  let asked: Asked | null = null
+  let failure: CadreError | null = null
+  try {
+    asked = await ask(models.open(`${provider}/scripted`))
+  } catch (error) {
+    if (!(error instanceof CadreError)) throw error
+    failure = error
+  }
   return { asked, failure, pauses, lost, tries: requests.length }
 }
 
@@ -56,7 +60,8 @@ describe.each(PROVIDERS)('BUD-09 over the wire of %s:', (provider) => {
   })
 
   test.each(Object.keys(FAULTS))('%s over and over ends with a typed error, never an empty reply', async (name) => {
-    const { failure, tries } = await run(provider, [FAULTS[name] ?? {}], { silenceSeconds: name.startsWith('silence') ? 0.2 : 60, maxTries: 2 })
+    const { failure, tries } = await run(provider, [FAULTS[name] ?? {}],
+      { silenceSeconds: name.startsWith('silence') ? 0.2 : 60, maxTries: 2 })
     expect(failure?.code).toBe(name === '429' ? 'RATE_LIMIT' : 'MODEL')
     expect(failure?.message).toContain(`${provider}/scripted failed after 2 tries: `)
     expect(tries).toBe(2)
@@ -69,9 +74,10 @@ describe.each(PROVIDERS)('BUD-09 over the wire of %s:', (provider) => {
   })
 
   test('the provider\'s own message is in the error', async () => {
-    expect((await run(provider, [{ status: 429, text: 'You have used 400,000 of 400,000 tokens.' }])).failure?.message).toContain('429: You have used 400,000 of 400,000 tokens.')
-    expect((await run(provider, [{ status: 529, text: 'Overloaded today' }])).failure?.message).toContain('Overloaded today')
-    expect((await run(provider, [{ text: 'x', streamError: 'Lost the thread' }])).failure?.message).toContain('Lost the thread')
+    const message = async (answer: Answer): Promise<string | undefined> => (await run(provider, [answer])).failure?.message
+    expect(await message({ status: 429, text: 'You have used 400,000 tokens.' })).toContain('429: You have used 400,000 tokens. ')
+    expect(await message({ status: 529, text: 'Overloaded today' })).toContain('Overloaded today')
+    expect(await message({ text: 'x', streamError: 'Lost the thread' })).toContain('Lost the thread')
   })
 
   test.each([400, 401, 403, 404, 413, 422])('%i is not tried again, and the error says what to do', async (status) => {
@@ -120,7 +126,8 @@ describe('an answer that is none', () => {
     ['an error as a good reply', 'application/json', '{"error":{"message":"Out of memory","code":500}}', 'MODEL'],
     ['a page of HTML', 'text/html', '<html>Welcome to the hotel network</html>', 'MODEL'],
     ['JSON null', 'application/json', 'null', 'MODEL'],
-    ['a stream that ends in the middle, politely', SSE, 'data: {"id":"x","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', 'MODEL'],
+    ['a stream that ends in the middle, politely', SSE,
+      'data: {"id":"x","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', 'MODEL'],
     ['events of another wire', SSE, 'data: {"hello":"world"}\n\n', 'MODEL'],
   ] as const)('is a typed failure, tried again: %s', async (_, type, body, code) => {
     let count = 0
@@ -141,7 +148,8 @@ describe('an answer that is none', () => {
 
   test('is not read to its end: the line is dropped', async () => {
     const { url, requests } = await server(() => ({ text: 'abc'.repeat(100), chunks: 100, chunkMs: 20, malformed: 'chunk' }))
-    for (const provider of PROVIDERS) await expect(ask(modelsAt(url, { maxTries: 1 }).open(`${provider}/scripted`))).rejects.toMatchObject({ code: 'MODEL' })
+    const models = modelsAt(url, { maxTries: 1 })
+    for (const provider of PROVIDERS) await expect(ask(models.open(`${provider}/scripted`))).rejects.toMatchObject({ code: 'MODEL' })
     await expect.poll(() => requests.filter(({ aborted }) => aborted).length).toBe(PROVIDERS.length)
   })
 
@@ -158,7 +166,8 @@ describe('an answer that is none', () => {
 
 describe('BUD-09: the wait', () => {
   test('is as long as the provider asks, in seconds, ms or as a date', async () => {
-    const waits = async (headers: Readonly<Record<string, string>>) => (await run('anthropic', [{ status: 429, headers }, GOOD])).pauses[0]?.waitMs
+    const waits = async (headers: Readonly<Record<string, string>>) =>
+      (await run('anthropic', [{ status: 429, headers }, GOOD])).pauses[0]?.waitMs
     expect(await waits({ 'retry-after': '7' })).toBe(7_000)
     expect(await waits({ 'retry-after': '90' })).toBe(90_000)
     expect(await waits({ 'retry-after-ms': '1500', 'retry-after': '2' })).toBe(1_500)
@@ -186,7 +195,7 @@ describe('BUD-09: the wait', () => {
   test('is really waited for: no request comes earlier than the provider allowed', async () => {
     let count = 0
     const { url, requests } = await server(() => (count++ === 0 ? { status: 429, headers: { 'retry-after-ms': '120' } } : GOOD))
-    const models = modelsAt(url, { sleep: (ms, signal) => new Promise((resolve, reject) => { setTimeout(resolve, ms); signal.addEventListener('abort', () => reject(signal.reason as Error)) }) })
+    const models = modelsAt(url, { sleep: (ms) => new Promise((resolve) => { setTimeout(resolve, ms) }) })
     await ask(models.open('anthropic/scripted'))
     expect((requests[1]?.startedMs ?? 0) - (requests[0]?.startedMs ?? 0)).toBeGreaterThanOrEqual(119)
   })
@@ -198,7 +207,8 @@ describe('a network that is not there', () => {
     await closed.close()
     const pauses: Pause[] = []
     const models = modelsAt(closed.url, { onPause: (pause) => void pauses.push(pause) })
-    await expect(ask(models.open('anthropic/scripted'))).rejects.toMatchObject({ code: 'MODEL', message: expect.stringContaining(closed.url) as string })
+    const message: unknown = expect.stringContaining(closed.url)
+    await expect(ask(models.open('anthropic/scripted'))).rejects.toMatchObject({ code: 'MODEL', message })
     expect(pauses.length).toBe(5)
     expect(pauses[0]?.reason).toContain('ECONNREFUSED')
   })
@@ -240,7 +250,8 @@ describe('stopping a call', () => {
         return answer
       })
       const after: string[] = []
-      const call = modelsAt(url).open(`${provider}/scripted`).generate(request(), { signal: stop.signal, onDelta: () => void (stop.signal.aborted && after.push('late')) })
+      const onDelta = (): void => void (stop.signal.aborted && after.push('late'))
+      const call = modelsAt(url).open(`${provider}/scripted`).generate(request(), { signal: stop.signal, onDelta })
       await expect(call).rejects.toBe(reason)
       await expect.poll(() => requests[0]?.aborted).toBe(true)
       expect(requests.length).toBe(1)
@@ -259,7 +270,10 @@ describe('stopping a call', () => {
     const stop = new AbortController()
     // The module's own timer, not the test's: so not through modelsAt.
     const models = createModels({
-      providers: {}, env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY }, aliases: {}, onPause: () => void setTimeout(() => stop.abort(reason), 20),
+      providers: {},
+      env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY },
+      aliases: {},
+      onPause: () => void setTimeout(() => stop.abort(reason), 20),
     })
     await expect(ask(models.open('anthropic/scripted'), {}, stop.signal)).rejects.toBe(reason)
     expect(requests.length).toBe(1)

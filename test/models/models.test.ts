@@ -6,7 +6,8 @@ import { createModels, type ModelsOptions } from '../../src/models/models.ts'
 import { startProviderServer } from '../server/provider-server.ts'
 import { ask, KEY, modelsAt, server } from './ask.ts'
 
-const create = (options: Partial<ModelsOptions>): ReturnType<typeof createModels> => createModels({ providers: {}, env: {}, aliases: {}, ...options })
+const create = (options: Partial<ModelsOptions>): ReturnType<typeof createModels> =>
+  createModels({ providers: {}, env: {}, aliases: {}, ...options })
 
 describe('MOD-08: a provider', () => {
   test.each([
@@ -26,31 +27,36 @@ describe('MOD-08: a provider', () => {
   })
 
   test('that nobody knows, or no full id, is an error', () => {
-    expect(() => create({}).open('nowhere/x')).toThrow('Unknown provider "nowhere". Known: anthropic, openai, google, openrouter, ollama, lmstudio.')
+    expect(() => create({}).open('nowhere/x'))
+      .toThrow('Unknown provider "nowhere". Known: anthropic, openai, google, openrouter, ollama, lmstudio.')
     for (const id of ['sonnet', '/x', 'anthropic/', '']) expect(() => create({}).open(id)).toThrow(`"${id}" is no full model id`)
   })
 
   test('whose address is missing or no URL says which setting to mend', () => {
     expect(() => create({ providers: { mine: { type: 'openai-compatible' } } }).open('mine/x')).toThrow('set providers.mine.baseUrl')
     for (const baseUrl of ['localhost:80', 'ftp://x', 'not a url']) {
-      expect(() => create({ providers: { mine: { type: 'openai-compatible', baseUrl } } }).open('mine/x')).toThrow('Mend providers.mine.baseUrl')
+      const models = create({ providers: { mine: { type: 'openai-compatible', baseUrl } } })
+      expect(() => models.open('mine/x')).toThrow('Mend providers.mine.baseUrl')
     }
   })
 
   test('of settings gets its key, its headers and its model at its address', async () => {
     const { url, requests } = await server(() => ({ text: 'ok' }))
     const models = create({
-      providers: { mine: { type: 'openai-compatible', baseUrl: `${url}/deep/path/v1/`, apiKeyEnv: 'MY_KEY', headers: { 'X-Team': 'blue' } } },
+      providers: { mine: { type: 'openai-compatible', baseUrl: `${url}/deep/path/v1/`, apiKeyEnv: 'MY_KEY',
+        headers: { 'X-Team': 'blue' } } },
       env: { MY_KEY: KEY },
     })
     await ask(models.open('mine/model:7b'))
-    expect(requests[0]).toMatchObject({ path: '/deep/path/v1/chat/completions', headers: { authorization: `Bearer ${KEY}`, 'x-team': 'blue' }, body: { model: 'model:7b' } })
+    expect(requests[0]).toMatchObject({ path: '/deep/path/v1/chat/completions',
+      headers: { authorization: `Bearer ${KEY}`, 'x-team': 'blue' }, body: { model: 'model:7b' } })
   })
 
   test('built in is overridden field by field, and a header of settings replaces the usual one', async () => {
     const { url, requests } = await server(() => ({ text: 'ok' }))
     const models = create({
-      providers: { anthropic: { type: 'anthropic', baseUrl: url, headers: { 'X-Api-Key': 'another-key-123' } }, openai: { type: 'openai', apiKeyEnv: 'WORK_KEY', baseUrl: url } },
+      providers: { anthropic: { type: 'anthropic', baseUrl: url, headers: { 'X-Api-Key': 'another-key-123' } },
+        openai: { type: 'openai', apiKeyEnv: 'WORK_KEY', baseUrl: url } },
       env: { ANTHROPIC_API_KEY: KEY, WORK_KEY: 'work-key-456' },
     })
     await ask(models.open('anthropic/claude-x'))
@@ -62,7 +68,8 @@ describe('MOD-08: a provider', () => {
   test('of one\'s own without apiKeyEnv is never sent the key of a built-in one', async () => {
     const { url, requests } = await server(() => ({ text: 'ok' }))
     const models = create({
-      providers: { a: { type: 'anthropic', baseUrl: url }, b: { type: 'openai', baseUrl: url }, c: { type: 'openai-compatible', baseUrl: `${url}/v1` } },
+      providers: { a: { type: 'anthropic', baseUrl: url }, b: { type: 'openai', baseUrl: url },
+        c: { type: 'openai-compatible', baseUrl: `${url}/v1` } },
       env: { ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY },
     })
     for (const name of ['a', 'b', 'c']) await ask(models.open(`${name}/x`))
@@ -86,7 +93,8 @@ describe('MOD-08: a provider', () => {
   test('OLLAMA_HOST is read as Ollama reads it', async () => {
     const { url, requests } = await server(() => ({ text: 'ok' }))
     const { port } = new URL(url)
-    for (const host of [`127.0.0.1:${port}`, `:${port}`, `0.0.0.0:${port}`, `http://0.0.0.0:${port}/`]) await ask(create({ env: { OLLAMA_HOST: host } }).open('ollama/x'))
+    const hosts = [`127.0.0.1:${port}`, `:${port}`, `0.0.0.0:${port}`, `http://0.0.0.0:${port}/`]
+    for (const host of hosts) await ask(create({ env: { OLLAMA_HOST: host } }).open('ollama/x'))
     expect(requests.length).toBe(4)
   })
 
@@ -104,15 +112,19 @@ describe('MOD-09: the list of providers', () => {
     const other = await startProviderServer({ script: () => ({}), models: ['claude-haiku-4-5-20251001', 'gpt-5.4-mini'] })
     onTestFinished(() => Promise.all([ollama.close(), other.close()]).then(() => {}))
     const models = create({
-      providers: { lmstudio: { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:9' }, fixed: { type: 'openai-compatible', baseUrl: other.url, models: ['one'] } },
-      env: { OLLAMA_HOST: ollama.url, ANTHROPIC_BASE_URL: other.url, ANTHROPIC_API_KEY: KEY, OPENAI_BASE_URL: `${other.url}/v1`, OPENAI_API_KEY: KEY },
+      providers: { lmstudio: { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:9' },
+        fixed: { type: 'openai-compatible', baseUrl: other.url, models: ['one'] } },
+      env: { OLLAMA_HOST: ollama.url, ANTHROPIC_BASE_URL: other.url, ANTHROPIC_API_KEY: KEY, OPENAI_BASE_URL: `${other.url}/v1`,
+        OPENAI_API_KEY: KEY },
     })
     const listings = await models.list()
     expect(listings.map(({ provider }) => provider)).toEqual(['anthropic', 'openai', 'ollama', 'fixed'])
     const by = new Map(listings.map((listing) => [listing.provider, listing]))
-    expect(by.get('anthropic')?.models[0]).toEqual({ id: 'anthropic/claude-haiku-4-5-20251001', price: expect.objectContaining({ input: 1, output: 5 }) as unknown })
+    expect(by.get('anthropic')?.models[0]).toEqual({ id: 'anthropic/claude-haiku-4-5-20251001',
+      price: expect.objectContaining({ input: 1, output: 5 }) as unknown })
     expect(by.get('openai')?.models[1]?.price).toMatchObject({ input: 0.75 })
-    expect(by.get('ollama')).toMatchObject({ local: true, keyEnv: null, problem: null, models: [{ id: 'ollama/qwen3:8b', price: { input: 0, output: 0 } }, { id: 'ollama/llama4' }] })
+    expect(by.get('ollama')).toMatchObject({ local: true, keyEnv: null, problem: null,
+      models: [{ id: 'ollama/qwen3:8b', price: { input: 0, output: 0 } }, { id: 'ollama/llama4' }] })
     expect(by.get('fixed')).toMatchObject({ models: [{ id: 'fixed/one', price: null }], problem: null })
     const anthropicList = other.requests.find(({ headers }) => headers['anthropic-version'] !== undefined)
     expect(anthropicList).toMatchObject({ method: 'GET', path: '/v1/models', headers: { 'x-api-key': KEY } })
@@ -122,12 +134,14 @@ describe('MOD-09: the list of providers', () => {
   test('says of a provider with a key that cannot list its models why, without the key', async () => {
     const models = create({ env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_API_KEY: KEY } })
     const [listing, ...rest] = await models.list()
-    expect(listing).toMatchObject({ provider: 'anthropic', keyEnv: 'ANTHROPIC_API_KEY', models: [], problem: expect.stringContaining('cannot be listed') as string })
+    expect(listing).toMatchObject({ provider: 'anthropic', keyEnv: 'ANTHROPIC_API_KEY', models: [],
+      problem: expect.stringContaining('cannot be listed') as string })
     expect(rest.filter(({ local }) => !local)).toEqual([])
     expect(JSON.stringify(listing)).not.toContain(KEY)
   })
 
-  test.each(['[]', '{"data": 7}', 'no json', '{"data": [null, 7, {"id": 5}, {"name": "models/ok"}]}'])('survives a server that answers %s', async (body) => {
+  const ODD = ['[]', '{"data": 7}', 'no json', '{"data": [null, 7, {"id": 5}, {"name": "models/ok"}]}']
+  test.each(ODD)('survives a server that answers %s', async (body) => {
     const odd = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1')
     await once(odd, 'listening')
     onTestFinished(() => void odd.close())
@@ -143,7 +157,8 @@ describe('MOD-09: the list of providers', () => {
 describe('JRN-08: keys', () => {
   test('are all known for redaction, secret headers included, and short words are not taken for keys', () => {
     const models = create({
-      providers: { mine: { type: 'openai-compatible', baseUrl: 'http://u:passw0rd@h', apiKeyEnv: 'MY_KEY', headers: { Authorization: 'Bearer abcdefgh1', 'X-Team': 'the-blue-team', Cookie: 'session=99999' } } },
+      providers: { mine: { type: 'openai-compatible', baseUrl: 'http://u:passw0rd@h', apiKeyEnv: 'MY_KEY',
+        headers: { Authorization: 'Bearer abcdefgh1', 'X-Team': 'the-blue-team', Cookie: 'session=99999' } } },
       env: { ANTHROPIC_API_KEY: KEY, MY_KEY: 'any', UNRELATED: 'unrelated-value' },
     })
     const keys = models.keys()
@@ -153,7 +168,8 @@ describe('JRN-08: keys', () => {
 
   test('appear in no error, cause or pause, also when the provider repeats them', async () => {
     const told: unknown[] = []
-    for (const answer of [{ status: 401, text: `Incorrect API key provided: ${KEY}.` }, { status: 429, text: KEY }, { text: 'x', streamError: KEY }, { status: 500, text: KEY }]) {
+    for (const answer of [{ status: 401, text: `Incorrect API key provided: ${KEY}.` }, { status: 429, text: KEY },
+      { text: 'x', streamError: KEY }, { status: 500, text: KEY }]) {
       const { url } = await server(() => answer)
       const models = modelsAt(url, { onPause: (pause) => void told.push(pause), maxTries: 2 })
       for (const provider of ['anthropic', 'openai', 'compatible']) {
@@ -177,7 +193,8 @@ describe('start-up', () => {
       import { registerHooks } from 'node:module'
       globalThis.seen = []
       registerHooks({ load(url, context, next) { globalThis.seen.push(url); return next(url, context) } })`
-    const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, '--input-type=module', '-e', code], { encoding: 'utf8' })
+    const { stdout, stderr, status } = spawnSync(process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, '--input-type=module', '-e', code], { encoding: 'utf8' })
     expect(stderr).toBe('')
     expect(status).toBe(0)
     expect(stdout).toContain('src/models/models.ts')

@@ -5,14 +5,16 @@ const models = createModels({
   providers: {},
   env: {},
   aliases: {},
-  prices: { 'anthropic/claude-opus-5': { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 }, 'my-model': { input: 7, output: 7, cacheRead: 7, cacheWrite: 7 } },
+  prices: { 'anthropic/claude-opus-5': { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
+    'my-model': { input: 7, output: 7, cacheRead: 7, cacheWrite: 7 } },
 })
 
 const M = 1_000_000
 
 describe('prices', () => {
   test('are per million tokens, each kind at its own', () => {
-    expect(models.cost('anthropic/claude-sonnet-4-5', { input: M, output: M, cacheRead: M, cacheWrite: M })).toBeCloseTo(3 + 15 + 0.3 + 3.75)
+    expect(models.cost('anthropic/claude-sonnet-4-5',
+      { input: M, output: M, cacheRead: M, cacheWrite: M })).toBeCloseTo(3 + 15 + 0.3 + 3.75)
     expect(models.cost('anthropic/claude-sonnet-4-5', { input: 0, output: 0, cacheRead: 0, cacheWrite: M }, '1h')).toBeCloseTo(6)
   })
 

@@ -7,14 +7,16 @@ const GREP = { name: 'grep', description: 'Search.', input: { type: 'object', pr
 
 const HISTORY: readonly Message[] = [
   { role: 'user', text: 'First' },
-  { role: 'assistant', text: '', calls: [{ id: 'c1', name: 'read', input: { path: 'a' }, local: true }, { id: 'c2', name: 'read', input: { path: 'b' }, local: true }] },
+  { role: 'assistant', text: '',
+    calls: [{ id: 'c1', name: 'read', input: { path: 'a' }, local: true }, { id: 'c2', name: 'read', input: { path: 'b' }, local: true }] },
   { role: 'tool', outcomes: [{ callId: 'c1', tool: 'read', ok: true, text: 'A' }, { callId: 'c2', tool: 'read', ok: true, text: 'B' }] },
 ]
 
 /** Where cache marks stand in a body, as paths, with the mark. */
 function marks(value: unknown, path = ''): readonly (readonly [string, unknown])[] {
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => (key === 'cache_control' ? [[path, inner] as const] : marks(inner, `${path}/${key}`)))
+  return Object.entries(value).flatMap(([key, inner]) =>
+    (key === 'cache_control' ? [[path, inner] as const] : marks(inner, `${path}/${key}`)))
 }
 
 async function bodyOf(overrides: Parameters<typeof ask>[1], provider = 'anthropic'): Promise<JsonObject> {
@@ -62,7 +64,8 @@ describe.each(['anthropic', 'openai', 'compatible'])('MOD-07 over the wire of %s
     const models = modelsAt(url)
     await ask(models.open(`${provider}/scripted`), { agent: 'a1', tools: [READ, GREP] })
     await ask(models.open(`${provider}/scripted`), { agent: 'a2', turn: 9, time: 12_345, tools: [READ, GREP], messages: HISTORY })
-    const [one, two] = requests.map(({ body }) => JSON.stringify([body['tools'], body['system'] ?? (body['messages'] as readonly JsonObject[])[0]]))
+    const [one, two] = requests.map(({ body }) =>
+      JSON.stringify([body['tools'], body['system'] ?? (body['messages'] as readonly JsonObject[])[0]]))
     expect(one).toBe(two)
     expect(one).toContain('You are a test.')
   })
@@ -72,7 +75,8 @@ describe.each(['anthropic', 'openai', 'compatible'])('MOD-07 over the wire of %s
     const models = modelsAt(url)
     await ask(models.open(`${provider}/scripted`), { messages: HISTORY.slice(0, 1) })
     await ask(models.open(`${provider}/scripted`), { messages: HISTORY })
-    const [short, long] = requests.map(({ body }) => JSON.stringify(body['messages'], (key, value: unknown) => (key === 'cache_control' ? undefined : value)))
+    const [short, long] = requests.map(({ body }) =>
+      JSON.stringify(body['messages'], (key, value: unknown) => (key === 'cache_control' ? undefined : value)))
     expect(short?.endsWith(']')).toBe(true)
     expect(long?.startsWith(short?.slice(0, -1) ?? 'none')).toBe(true)
   })

@@ -22,10 +22,11 @@ describe.each(PROVIDERS)('a reply over the wire of %s', (provider) => {
   })
 
   test('has parallel tool calls in their order, with their input parsed', async () => {
-    const { url } = await server(() => ({ text: 'Reading', calls: ['a.ts', 'b.ts', 'ü"\\.ts'].map((path) => ({ name: 'read', input: { path } })) }))
+    const calls = ['a.ts', 'b.ts', 'ü"\\.ts'].map((path) => ({ name: 'read', input: { path } }))
+    const { url } = await server(() => ({ text: 'Reading', calls }))
     const { reply } = await ask(modelsAt(url).open(id))
     expect(reply.text).toBe('Reading')
-    expect(reply.calls.map(({ name, input }) => ({ name, input }))).toEqual(['a.ts', 'b.ts', 'ü"\\.ts'].map((path) => ({ name: 'read', input: { path } })))
+    expect(reply.calls.map(({ name, input }) => ({ name, input }))).toEqual(calls)
     expect(new Set(reply.calls.map((call) => call.id)).size).toBe(3)
     expect(reply.calls.every((call) => !call.local)).toBe(true)
   })
@@ -50,7 +51,8 @@ describe.each(PROVIDERS)('a reply over the wire of %s', (provider) => {
   }
 
   test('of a server that answers a streaming request with plain JSON is read all the same, with one request', async () => {
-    const { url, requests } = await server(() => ({ text: 'Plain', calls: [{ name: 'read', input: { path: 'a' } }], usage: { input: 5, output: 7 }, plain: true }))
+    const { url, requests } = await server(() =>
+      ({ text: 'Plain', calls: [{ name: 'read', input: { path: 'a' } }], usage: { input: 5, output: 7 }, plain: true }))
     const { reply, deltas } = await ask(modelsAt(url).open(id))
     expect(reply).toMatchObject({ text: 'Plain', usage: { input: 5, output: 7, cacheRead: 0, cacheWrite: 0 }, model: id })
     expect(reply.calls).toMatchObject([{ name: 'read', input: { path: 'a' } }])
@@ -78,8 +80,21 @@ describe.each(PROVIDERS)('a reply over the wire of %s', (provider) => {
     const { url, requests } = await server(() => ({ text: 'ok' }))
     const messages: readonly Message[] = [
       { role: 'user', text: 'First' },
-      { role: 'assistant', text: 'Look', calls: [{ id: 'call:1', name: 'read', input: { path: 'a' }, local: true }, { id: 'c2', name: 'read', input: { path: 'b' }, local: true }] },
-      { role: 'tool', outcomes: [{ callId: 'call:1', tool: 'read', ok: true, text: 'content of a' }, { callId: 'c2', tool: 'read', ok: false, text: 'Error: no b' }] },
+      {
+        role: 'assistant',
+        text: 'Look',
+        calls: [
+          { id: 'call:1', name: 'read', input: { path: 'a' }, local: true },
+          { id: 'c2', name: 'read', input: { path: 'b' }, local: true },
+        ],
+      },
+      {
+        role: 'tool',
+        outcomes: [
+          { callId: 'call:1', tool: 'read', ok: true, text: 'content of a' },
+          { callId: 'c2', tool: 'read', ok: false, text: 'Error: no b' },
+        ],
+      },
       { role: 'user', text: '', synthetic: 'nothing to say' },
       { role: 'user', text: 'And now?', synthetic: 'steer' },
     ]
@@ -103,15 +118,17 @@ describe.each(PROVIDERS)('a reply over the wire of %s', (provider) => {
 
 /** The input of the first call in the history of a request, on either wire. */
 function sentInput(body: unknown): unknown {
-  const found = /"(?:input|arguments)":("(?:[^"\\]|\\.)*"|\{"invalid_arguments":"(?:[^"\\]|\\.)*"\})/.exec(JSON.stringify(body))?.[1] ?? 'null'
-  const value: unknown = JSON.parse(found)
+  const pattern = /"(?:input|arguments)":("(?:[^"\\]|\\.)*"|\{"invalid_arguments":"(?:[^"\\]|\\.)*"\})/
+  const value: unknown = JSON.parse(pattern.exec(JSON.stringify(body))?.[1] ?? 'null')
   return typeof value === 'string' ? JSON.parse(value) : value
 }
 
 describe('reasoning', () => {
   test('of Anthropic goes back to the same model with its signature, in its place, and to no other model', async () => {
     const { url, requests } = await server(({ turn }) =>
-      turn === 1 ? { reasoning: { text: 'Hm.', signature: 'sig-1' }, text: 'Let me look.', calls: [{ name: 'read', input: { path: 'a' } }] } : { text: 'Done' })
+      turn === 1
+        ? { reasoning: { text: 'Hm.', signature: 'sig-1' }, text: 'Let me look.', calls: [{ name: 'read', input: { path: 'a' } }] }
+        : { text: 'Done' })
     const models = modelsAt(url)
     const { reply, deltas } = await ask(models.open('anthropic/scripted'))
     expect(deltas).toContainEqual({ kind: 'reasoning', text: 'Hm.' })
@@ -125,7 +142,8 @@ describe('reasoning', () => {
     await ask(models.open('anthropic/scripted'), { turn: 2, messages })
     await ask(models.open('anthropic/other'), { turn: 2, messages })
     await ask(models.open('openai/scripted'), { turn: 2, messages })
-    const assistant = (n: number): string => JSON.stringify((requests[n]?.body['messages'] as readonly { role: string }[] | undefined)?.find(({ role }) => role === 'assistant'))
+    const assistant = (n: number): string =>
+      JSON.stringify((requests[n]?.body['messages'] as readonly { role: string }[] | undefined)?.find(({ role }) => role === 'assistant'))
     expect(assistant(1)).toMatch(/"thinking":"Hm\.","signature":"sig-1".*Let me look\..*tool_use/)
     expect(assistant(2)).not.toContain('Hm.')
     expect(assistant(2)).toMatch(/Let me look\..*tool_use/)
@@ -133,7 +151,8 @@ describe('reasoning', () => {
   })
 
   test('without text is kept too: the newest models sign what they do not show', async () => {
-    const { url, requests } = await server(({ turn }) => (turn === 1 ? { reasoning: { text: '', signature: 'sig-2' }, calls: [{ name: 'read', input: {} }] } : { text: 'Done' }))
+    const { url, requests } = await server(({ turn }) =>
+      (turn === 1 ? { reasoning: { text: '', signature: 'sig-2' }, calls: [{ name: 'read', input: {} }] } : { text: 'Done' }))
     const model = modelsAt(url).open('anthropic/scripted')
     const { reply } = await ask(model)
     await ask(model, {
@@ -152,7 +171,8 @@ describe('reasoning', () => {
     const model = modelsAt(url).open('compatible/scripted')
     const { reply } = await ask(model)
     const opaque = reply.opaque === undefined ? {} : { opaque: reply.opaque }
-    await ask(model, { turn: 2, messages: [{ role: 'user', text: 'A' }, { role: 'assistant', text: reply.text, calls: [], ...opaque }, { role: 'user', text: 'B' }] })
+    await ask(model, { turn: 2,
+      messages: [{ role: 'user', text: 'A' }, { role: 'assistant', text: reply.text, calls: [], ...opaque }, { role: 'user', text: 'B' }] })
     expect(requests[1]?.text).toContain('"reasoning_content":"Hm."')
   })
 
@@ -160,7 +180,8 @@ describe('reasoning', () => {
     const { url, requests } = await server(() => ({ text: 'Done' }))
     for (const parts of [[{ reasoning: 'R' }, { text: 99 }], [{ call: 'unknown' }], [null], 'x', [{ reasoning: 'R' }]]) {
       await ask(modelsAt(url).open('anthropic/scripted'), {
-        messages: [{ role: 'user', text: 'A' }, { role: 'assistant', text: 'B', calls: [], opaque: { by: 'anthropic/scripted', parts } }, { role: 'user', text: 'C' }],
+        messages: [{ role: 'user', text: 'A' }, { role: 'assistant', text: 'B', calls: [], opaque: { by: 'anthropic/scripted', parts } },
+          { role: 'user', text: 'C' }],
       })
     }
     expect(requests.length).toBe(5)
@@ -178,7 +199,8 @@ describe('effort', () => {
     expect(requests[0]?.body['thinking']).toMatchObject(effort === 8_000 ? { type: 'enabled', budget_tokens: 8_000 } : { type: 'enabled' })
   })
 
-  test.each([['low', 'low'], ['high', 'high'], [2_000, 'low'], [9_000, 'medium'], [50_000, 'high']] as const)('%s reaches a compatible server as %s', async (effort, word) => {
+  const words = [['low', 'low'], ['high', 'high'], [2_000, 'low'], [9_000, 'medium'], [50_000, 'high']] as const
+  test.each(words)('%s reaches a compatible server as %s', async (effort, word) => {
     const { url, requests } = await server(() => ({ text: 'ok' }))
     await ask(modelsAt(url).open('compatible/scripted'), { effort })
     expect(requests[0]?.body['reasoning_effort']).toBe(word)

@@ -4,9 +4,11 @@ import { CadreError } from '../../src/core/errors.ts'
 import { createModels } from '../../src/models/models.ts'
 
 const models = createModels({
-  providers: { 'My-Gateway': { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' }, xai: { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:2/v1' } },
+  providers: { 'My-Gateway': { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' },
+    xai: { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:2/v1' } },
   env: {},
-  aliases: { sonnet: 'anthropic/claude-sonnet-5-5', Fast: 'haiku', haiku: 'claude-haiku-5-5', loop: 'pool', pool: 'loop', same: 'same', 'gpt-5': 'gpt-5', gone: 'nowhere/x', up: 'inherit' },
+  aliases: { sonnet: 'anthropic/claude-sonnet-5-5', Fast: 'haiku', haiku: 'claude-haiku-5-5', loop: 'pool', pool: 'loop', same: 'same',
+    'gpt-5': 'gpt-5', gone: 'nowhere/x', up: 'inherit' },
 })
 
 const PARENT = 'openai/gpt-5.4'
@@ -37,14 +39,17 @@ describe('MOD-01: a written model', () => {
     expect(models.resolve(written, PARENT)).toEqual({ id })
   })
 
-  test.each(['unheard-of', 'opusplan', 'o', 'omega', 'gpt5', '/x', 'anthropic/', 'us.anthropic.claude', 'claude'])('%s warns and inherits', (written) => {
+  const UNKNOWN = ['unheard-of', 'opusplan', 'o', 'omega', 'gpt5', '/x', 'anthropic/', 'us.anthropic.claude', 'claude']
+  test.each(UNKNOWN)('%s warns and inherits', (written) => {
     const { id, warning } = models.resolve(written, PARENT)
     expect(id).toBe(null)
     expect(warning).toContain(`"${written}"`)
     expect(warning).toContain(PARENT)
   })
 
-  test.each([['nowhere/x', 'nowhere'], ['mistral-large', 'mistral'], ['deepseek-chat', 'deepseek'], ['gone', 'nowhere'], ['__proto__/x', '__proto__']])(
+  test.each([
+    ['nowhere/x', 'nowhere'], ['mistral-large', 'mistral'], ['deepseek-chat', 'deepseek'], ['gone', 'nowhere'], ['__proto__/x', '__proto__'],
+  ])(
     '%s is an error that names the known providers', (written, provider) => {
       expect(() => models.resolve(written, PARENT)).toThrow(expect.objectContaining({
         code: 'UNKNOWN_PROVIDER',
@@ -67,14 +72,20 @@ describe('MOD-01: a written model', () => {
 })
 
 describe('MOD-02: aliases', () => {
-  test.each([['sonnet', 'anthropic/claude-sonnet-5-5'], ['SONNET', 'anthropic/claude-sonnet-5-5'], ['fast', 'anthropic/claude-haiku-5-5'], ['gpt-5', 'openai/gpt-5']])('%s is %s', (written, id) => {
+  test.each([
+    ['sonnet', 'anthropic/claude-sonnet-5-5'],
+    ['SONNET', 'anthropic/claude-sonnet-5-5'],
+    ['fast', 'anthropic/claude-haiku-5-5'],
+    ['gpt-5', 'openai/gpt-5'],
+  ])('%s is %s', (written, id) => {
     expect(models.resolve(written, PARENT)).toEqual({ id })
   })
 
   test.each(['opus', 'Fable'])('%s, unmapped, runs on the parent\'s model with one warning', (written) => {
     expect(models.resolve(written, PARENT)).toEqual({
       id: null,
-      warning: `Model alias "${written}" is not mapped; the agent runs on its parent's model, ${PARENT}. Set modelAliases.${written.toLowerCase()} to choose one.`,
+      warning: `Model alias "${written}" is not mapped; the agent runs on its parent's model, ${PARENT}. ` +
+        `Set modelAliases.${written.toLowerCase()} to choose one.`,
     })
   })
 

@@ -13,9 +13,11 @@ async function started(script: Script) {
 }
 
 /** The data of each server-sent event. */
-const events = (text: string): readonly string[] => text.split('\n\n').filter(Boolean).map((event) => event.slice(event.indexOf('data: ') + 6))
+const events = (text: string): readonly string[] =>
+  text.split('\n\n').filter(Boolean).map((event) => event.slice(event.indexOf('data: ') + 6))
 
-const CALLS = { text: 'Two calls', calls: [{ name: 'read', input: { path: 'a' } }, { name: 'read', input: { path: 'b' } }], usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 } }
+const CALLS = { text: 'Two calls', calls: [{ name: 'read', input: { path: 'a' } }, { name: 'read', input: { path: 'b' } }],
+  usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 } }
 
 test('a streamed Anthropic reply is the event sequence the API documents', async () => {
   const { post } = await started(() => CALLS)
@@ -39,17 +41,22 @@ test('a streamed OpenAI reply ends with its usage, when asked for, and [DONE]', 
   const sent = events(await (await post('/v1/chat/completions', { ...body, stream_options: { include_usage: true } })).text())
   expect(without.join()).not.toContain('prompt_tokens')
   expect(sent.at(-1)).toBe('[DONE]')
-  expect(JSON.parse(sent.at(-2) ?? '')).toMatchObject({ choices: [], usage: { prompt_tokens: 15, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 3 } } })
+  expect(JSON.parse(sent.at(-2) ?? '')).toMatchObject({ choices: [],
+    usage: { prompt_tokens: 15, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 3 } } })
   expect(JSON.parse(sent.at(-3) ?? '')).toMatchObject({ choices: [{ delta: {}, finish_reason: 'tool_calls' }] })
 })
 
 test('plain replies of both wires have text, calls and usage', async () => {
   const { post } = await started(() => CALLS)
   expect(await (await post('/v1/messages', { model: 'm', messages: [] })).json()).toMatchObject({
-    type: 'message', stop_reason: 'tool_use', content: [{ type: 'text', text: 'Two calls' }, { type: 'tool_use', input: { path: 'a' } }, { type: 'tool_use' }], usage: { input_tokens: 10 },
+    type: 'message',
+    stop_reason: 'tool_use',
+    content: [{ type: 'text', text: 'Two calls' }, { type: 'tool_use', input: { path: 'a' } }, { type: 'tool_use' }],
+    usage: { input_tokens: 10 },
   })
   expect(await (await post('/v1/chat/completions', { model: 'm', messages: [] })).json()).toMatchObject({
-    choices: [{ message: { content: 'Two calls', tool_calls: [{ function: { name: 'read', arguments: '{"path":"a"}' } }, {}] }, finish_reason: 'tool_calls' }],
+    choices: [{ message: { content: 'Two calls', tool_calls: [{ function: { name: 'read', arguments: '{"path":"a"}' } }, {}] },
+      finish_reason: 'tool_calls' }],
   })
 })
 
@@ -71,7 +78,8 @@ test('a script sees system text, turn, last user text and the results just hande
       { role: 'tool', tool_call_id: 'x', content: 'R' },
     ],
   })
-  for (const { request } of requests) expect(request).toMatchObject({ system: 'S', lastUserText: 'U', turn: 2, toolResults: [{ id: 'x', name: 'read', text: 'R' }] })
+  for (const { request } of requests) expect(request).toMatchObject({ system: 'S', lastUserText: 'U', turn: 2,
+    toolResults: [{ id: 'x', name: 'read', text: 'R' }] })
   expect(requests.map(({ request }) => request?.wire)).toEqual(['anthropic', 'openai'])
 })
 
@@ -101,7 +109,8 @@ test('main.ts serves a named scenario until it is told to stop, and lists the na
   onTestFinished(() => void child.kill())
   const [line] = await once(createInterface(child.stdout), 'line') as [string]
   const url = line.split(' ')[0] ?? ''
-  const response = await fetch(`${url}/v1/messages`, { method: 'POST', body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello there' }] }) })
+  const response = await fetch(`${url}/v1/messages`,
+    { method: 'POST', body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello there' }] }) })
   expect(await response.text()).toContain('You wrote: Hello there')
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
