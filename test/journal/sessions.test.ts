@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { openJournal } from '../../src/journal/journal.ts'
 import { LEASE } from '../../src/journal/lease.ts'
@@ -84,6 +84,21 @@ describe('JRN-07: whose session it is', () => {
     expect(status()).toEqual(['running'])
     await owner.close()
     expect(status()).toEqual(['interrupted'])
+  })
+
+  test('its owner is heard of every 5 s, and never in the name of a forerunner with its process id', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const journal = newJournal()
+    await journal.append([event(sessionStarted())])
+    const db = new DatabaseSync(journal.file)
+    db.prepare('INSERT INTO lease VALUES (?, ?, ?)').run('ss-forerunner', process.pid, 1)
+    db.exec('UPDATE lease SET beat = 1')
+    expect(journal.sessions()).toMatchObject([{ status: 'interrupted' }])
+    vi.advanceTimersByTime(LEASE.beatMs)
+    expect(journal.sessions()).toMatchObject([{ status: 'running' }])
+    expect(db.prepare('SELECT beat FROM lease WHERE session = ?').get('ss-forerunner')).toEqual({ beat: 1 })
+    db.close()
   })
 
   test('closing one journal of a process leaves the sessions of another one alone', async () => {
