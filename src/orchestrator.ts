@@ -12,6 +12,7 @@ import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import { narrow, noToolLeft, rootGrant } from './core/narrow.ts'
 import type { AgentResult } from './core/result.ts'
+import { titleOf } from './core/title.ts'
 import { loadTypes } from './definitions/registry.ts'
 import type { TypeListing, TypeRegistry } from './definitions/registry.ts'
 import type { Services } from './delegate.ts'
@@ -286,7 +287,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const type = request.agent === undefined ? null : types.require(request.agent)
       const model = type?.program ? null : await rootModel(request.model, type)
       narrowRoot(grant, { ...request, type })
-      return track(inSession('run', request.prompt.slice(0, TITLE_CHARACTERS), settings.limits.maxRunning, request.signal, async (crew) => {
+      return track(inSession('run', titleOf(request.prompt), settings.limits.maxRunning, request.signal, async (crew) => {
         const { result } = await runRoot(servicesOf(crew), grant, onMainThread((job) => threads.calls(job)), { ...request, type, model })
         return { value: result, status: result.status }
       }))
@@ -308,6 +309,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
         return await track(inSession('sweep', `${type.name} over ${request.over}`, Math.max(width, settings.limits.maxRunning), undefined, async (crew) => {
           const doors = sweepDoors(servicesOf(crew), {
             grant,
+            cwd,
             type,
             model,
             reducer,
@@ -360,11 +362,9 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   }
 }
 
-const TITLE_CHARACTERS = 60
-
 /** MOD-09: the error of MOD-04, naming a model that is really there. */
 async function noModel(models: Models): Promise<CadreError> {
-  const found = (await models.list()).flatMap(({ provider, models: ids }) => ids.slice(0, 1).map((id) => `${provider}/${id}`))[0]
+  const found = (await models.list()).flatMap(({ models: listed }) => listed)[0]?.id
   const hint = found ? '' : ' No provider key was found in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) and no local server answers.'
   return new CadreError('SETTINGS', NO_MODEL(found ?? '<provider>/<model>') + hint)
 }

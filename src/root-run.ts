@@ -5,12 +5,11 @@ import type { Grant } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import { narrow, noToolLeft } from './core/narrow.ts'
+import { titleOf } from './core/title.ts'
 import { planAgent } from './delegate.ts'
 import type { Services } from './delegate.ts'
 import { runAgent } from './run.ts'
 import type { Place, RunOutcome } from './run.ts'
-
-const TITLE_CHARACTERS = 60
 
 /** What the user asks of the run nobody delegates. */
 export type RootRequest = {
@@ -42,7 +41,7 @@ export function runRoot(services: Services, grant: Grant, place: Place, request:
     subject: services.crew.root,
     type,
     narrowed: narrowRoot(grant, request),
-    title: titleOf(prompt, type),
+    title: titleOf(prompt) || (type?.name ?? 'main'),
     prompt: type?.initialPrompt ? `${type.initialPrompt}\n\n${prompt}` : prompt,
     model,
     ...(request.outputSchema && { input: { outputSchema: request.outputSchema, notes: [] } }),
@@ -50,6 +49,3 @@ export function runRoot(services: Services, grant: Grant, place: Place, request:
   })
   return runAgent(plan, place, { queue: false })
 }
-
-const titleOf = (prompt: string, type: AgentType | null): string =>
-  [...prompt.trim().replaceAll(/\s+/g, ' ')].slice(0, TITLE_CHARACTERS).join('') || (type?.name ?? 'main')

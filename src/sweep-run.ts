@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { ChosenModel } from './choose-model.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { CadreEvent } from './core/events.ts'
@@ -17,6 +17,8 @@ const MAX_FILES = 100_000
 /** Everything a sweep asks of the rest of the system, bound to one session: its items are children of the session's root. */
 export function sweepDoors(services: Services, options: {
   readonly grant: Grant
+  /** Where the user stands: patterns and files of rows are relative to it, as in any shell command. */
+  readonly cwd: string
   readonly type: AgentType
   readonly model: ChosenModel | null
   readonly reducer: { readonly type: AgentType; readonly model: ChosenModel } | null
@@ -59,11 +61,11 @@ export function sweepDoors(services: Services, options: {
     typeHash: type.hash,
     agent: type.name,
     async listFiles(pattern) {
-      const answer = await readFunctions.glob({ pattern, limit: MAX_FILES }, context)
+      const answer = await readFunctions.glob({ pattern, path: within(grant.root, options.cwd), limit: MAX_FILES }, context)
       // Our own read tool's data form, see its docstring.
       return (JSON.parse(answer.text) as { readonly paths: readonly string[] }).paths
     },
-    readText: (path) => readFile(resolve(grant.root, path), 'utf8'),
+    readText: (path) => readFile(resolve(options.cwd, path), 'utf8'),
     stdin: options.stdin,
     start: (work) => start(type, model, work),
     finished(key) {
@@ -77,6 +79,12 @@ export function sweepDoors(services: Services, options: {
     }),
     onProgress: options.onProgress,
   }
+}
+
+/** The user's folder as path tools name it; the root itself when it lies elsewhere. */
+function within(root: string, cwd: string): string {
+  const inside = relative(root, cwd)
+  return inside === '' || inside.startsWith('..') ? '.' : inside
 }
 
 /** The lines of a stream, for `--over -`. */

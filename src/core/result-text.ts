@@ -2,6 +2,7 @@ import { totalTokens } from './contract.ts'
 import type { AgentResult } from './result.ts'
 import { describeEnding } from './status.ts'
 import type { Ending } from './status.ts'
+import { wholeCharacters } from './title.ts'
 
 /** AGT-08: a long result keeps this much of its start and its end, in characters. */
 const RESULT_PAGE = { head: 16_000, tail: 6_000 }
@@ -33,5 +34,3 @@ export function cutOutput(output: string, id: string, limit: number): string {
   const left = output.length - head.length - tail.length
   return `${head}\n[… ${left} characters left out: agent_check id=${id} offset=${head.length}]\n${tail}`
 }
-
-const wholeCharacters = (text: string): string => text.replace(/[\uD800-\uDBFF]$/, '')

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Effort } from '../core/contract.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { titleOf } from '../core/title.ts'
 import { defineTool } from './define-tool.ts'
 import type { Tool } from './define-tool.ts'
 
@@ -36,7 +37,6 @@ export type DelegationInput = {
   readonly notes: readonly string[]
 }
 
-const TITLE_CHARACTERS = 60
 const KNOWN = new Set([...Object.keys(schema.shape), 'task', 'label', 'team_name', 'mode', 'isolation'])
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
@@ -66,7 +66,7 @@ export function parseDelegation(input: JsonObject): { readonly value: Delegation
   const ignored = Object.keys(input).filter((field) => !KNOWN.has(field) || (field === 'isolation' && input[field] !== 'none'))
   return {
     value: {
-      title: [...(text(input['name']) ?? text(input['label']) ?? description).trim().replaceAll(/\s+/g, ' ')].slice(0, TITLE_CHARACTERS).join(''),
+      title: titleOf(text(input['name']) ?? text(input['label']) ?? description),
       prompt,
       ...(type !== null && { type }),
       ...(model !== null && { model }),
@@ -112,7 +112,7 @@ const positive = (value: Json | undefined): number | undefined | null => {
 const list = (value: Json | undefined): readonly string[] | undefined | null => {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return value.split(',').map((name) => name.trim()).filter(Boolean)
-  return Array.isArray(value) && value.every((name) => typeof name === 'string') ? (value as readonly string[]) : null
+  return Array.isArray(value) && value.every((name) => typeof name === 'string') ? value : null
 }
 
 const object = (value: Json | undefined): JsonObject | undefined | null => {

@@ -19,7 +19,7 @@ export function outputCheck(schema: JsonObject): (text: string) => { readonly va
 
 function compile(schema: JsonObject): z.ZodType {
   try {
-    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+    return z.fromJSONSchema(schema)
   } catch (cause) {
     throw new CadreError('USAGE', `The output schema is not a JSON Schema Cadre can use: ${messageOf(cause)}. Correct it, or leave it out.`, { cause })
   }

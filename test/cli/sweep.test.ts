@@ -15,7 +15,7 @@ function repository(): { readonly root: string; readonly env: NodeJS.ProcessEnv;
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const root = join(folder, 'repo')
   mkdirSync(join(root, 'src'), { recursive: true })
-  for (let i = 0; i < ITEMS; i += 1) writeFileSync(join(root, 'src', `f${i}.ts`), `export const n = ${i}\n// ${'TODO'}: number ${i}\n`)
+  for (let i = 0; i < ITEMS; i += 1) writeFileSync(join(root, 'src', `f${i}.ts`), `export const n = ${i}\n// TODO: number ${i}\n`)
   const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], { cwd: root })
   git('init', '-q')
   git('add', '.')
@@ -76,7 +76,7 @@ describe('CMD-05: a sweep goes on where it was', () => {
     expect([...completions(journal()).values()]).toEqual(Array(ITEMS).fill(1))
     expect(readFileSync(join(root, 'out', 'results.jsonl'), 'utf8').trim().split('\n')).toHaveLength(ITEMS)
 
-    writeFileSync(join(root, 'src/f7.ts'), `// ${'FIXME'}: changed\n`)
+    writeFileSync(join(root, 'src/f7.ts'), '// FIXME: changed\n')
     const third = await cadre(SWEEP, { root, env })
     expect(JSON.parse(third.stdout)).toMatchObject({ status: 'completed', completed: ITEMS, cached: ITEMS - 1 })
   })

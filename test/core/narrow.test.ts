@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Effect } from '../../src/core/contract.ts'
 import { isReadOnly, isWithin, mayStart } from '../../src/core/grant.ts'
