@@ -27,8 +27,7 @@ export type Ending = {
 export function endingOf(signal: AbortSignal): Ending {
   const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const kill = new AbortController()
-  const told = Promise.withResolvers<never>()
-  told.promise.catch(() => {}) // it is only ever raced: a stop while nothing is pending is no fault
+  const pending = new Set<(error: Error) => void>()
   let cause: { readonly reason: unknown } | null = null
   let begun = false
   let clock: NodeJS.Timeout | undefined
@@ -37,7 +36,7 @@ export function endingOf(signal: AbortSignal): Ending {
     if (cause === null) {
       cause = { reason }
       Atomics.store(flag, 0, 1)
-      told.reject(new Error('the run was stopped'))
+      for (const reject of pending) reject(new Error('the run was stopped'))
     }
     if (graceMs === 0 || !begun) kill.abort()
     else clock ??= setTimeout(() => kill.abort(), graceMs)
@@ -54,7 +53,15 @@ export function endingOf(signal: AbortSignal): Ending {
     },
     stop: (reason) => stop(reason, STOP_GRACE_MS),
     end: (reason) => stop(reason, 0),
-    race: (work) => Promise.race([work, told.promise]),
+    async race(work) {
+      const { promise, reject } = Promise.withResolvers<never>()
+      pending.add(reject)
+      try {
+        return await Promise.race([work, promise])
+      } finally {
+        pending.delete(reject)
+      }
+    },
     release() {
       clearTimeout(clock)
       signal.removeEventListener('abort', onAbort)

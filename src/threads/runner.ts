@@ -39,7 +39,7 @@ export type Runner = {
   close(): Promise<void>
 }
 
-/** How much one thread's heap may hold, in MB. It is a limit, not a size: an idle thread takes about 6 MB in all. */
+/** How much one thread's heap may hold, in MB: a limit, not a size. 256 whole reads in one turn of a program (64 MB) must fit. */
 const HEAP_MB = 128
 
 const BUILT = import.meta.url.endsWith('.js') ? 'js' : 'ts'
