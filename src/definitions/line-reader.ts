@@ -96,7 +96,7 @@ function valueOf(key: string, rest: string, all: readonly string[], readYaml: Re
   if (!block && PROSE_FIELDS.has(key) && indented) return textValue(unwrap(fold([rest, ...tail])))
   // A line with a colon that is no field's is not the rest of a list either.
   if (!block && !PROSE_FIELDS.has(key)) return textValue(unwrap(fold([rest, ...tail.filter((line) => /^\s/.test(line) || !line.includes(': '))])))
-  if (rest === '' && tail.every((line) => line.trim() === '' || /^\s*- /.test(line))) return { value: tail.flatMap(listItem), text: null }
+  if (rest === '' && !PROSE_FIELDS.has(key) && tail.every((line) => line.trim() === '' || /^\s*- /.test(line))) return { value: tail.flatMap(listItem), text: null }
   if (!block) return textValue(unwrap([rest, ...dedent(tail)].join('\n').trim()))
   return textValue(rest.startsWith('>') ? fold(tail) : dedent(tail).join('\n').trim())
 }
