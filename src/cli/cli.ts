@@ -10,6 +10,7 @@ import * as run from './commands/run.ts'
 import * as sessions from './commands/sessions.ts'
 import * as sweep from './commands/sweep.ts'
 import * as trust from './commands/trust.ts'
+import { watchReader } from './closed-reader.ts'
 import type { CliContext } from './context.ts'
 import { EXIT, exitCodeOf } from './exit-code.ts'
 
@@ -38,6 +39,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       exitCode = code
     },
   }
+  watchReader(context)
   const forget = onInterrupt(() => {
     exitCode = EXIT.interrupted
     interrupt.abort(new CadreError('STOPPED', 'Interrupted'))
