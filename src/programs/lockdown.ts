@@ -24,7 +24,7 @@ export type Lockdown = {
  * in UTC, so that a program says the same on every machine. Throws ISOLATE_UNAVAILABLE when a package is not installed.
  */
 export function lockdown(): Lockdown {
-  const own = [new URL('.', entry), new URL('../core/', here), new URL('../../package.json', here)].map((url) => fileURLToPath(url))
+  const own = [new URL('.', entry), new URL('../core/', here)].map((url) => fileURLToPath(url))
   const isolatedVm = packageFolder('isolated-vm', fileURLToPath(here)).real
   const loader = packageFolder('node-gyp-build', join(isolatedVm, 'package.json'))
   const tinypool = packageFolder('tinypool', fileURLToPath(here)).real

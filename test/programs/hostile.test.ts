@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPrograms } from '../../src/programs/programs.ts'
-import { HOSTILE } from './fixtures/hostile.ts'
-import { runProgram, saidOf } from './fixtures/run-program.ts'
+import { HOSTILE } from './hostile-programs.ts'
+import { runProgram, saidOf } from './run-program.ts'
 
 const NEIGHBOURS = 9
-const programs = createPrograms({ max: NEIGHBOURS + 1, heapMb: 64, sliceSeconds: 0.5 })
+const programs = createPrograms({ max: NEIGHBOURS + 1, heapMb: 64, sliceSeconds: 0.4 })
 beforeAll(() => programs.warm(NEIGHBOURS + 1))
 afterAll(() => programs.close())
 

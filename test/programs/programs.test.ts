@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createPrograms } from '../../src/programs/programs.ts'
-import { never, runProgram, startOf } from './fixtures/run-program.ts'
+import { never, runProgram, startOf } from './run-program.ts'
 
 const programs = createPrograms({ max: 4 })
 afterAll(() => programs.close())
@@ -55,7 +55,7 @@ describe('PRG-01 a program asks for tools turn by turn', () => {
     await waiting.program.close()
     await waiting.program.close()
     expect(await runProgram(own, 'return 2')).toMatchObject({ kind: 'done', value: 2 })
-    expect(own.stats().busy).toBe(0)
+    await expect.poll(() => own.stats().busy).toBe(0)
     await own.close()
     expect(own.stats().processes).toBe(0)
     await expect(own.begin(startOf('return 1'), never)).rejects.toThrow('after its programs were closed')

@@ -3,7 +3,7 @@ import type { Message, Model, Reply, ToolOutcome } from '../../src/core/contract
 import { CadreError } from '../../src/core/errors.ts'
 import { createPrograms } from '../../src/programs/programs.ts'
 import { scriptModel } from '../../src/programs/script-model.ts'
-import { never } from './fixtures/run-program.ts'
+import { never } from './run-program.ts'
 
 const programs = createPrograms({ max: 4, sliceSeconds: 0.5 })
 afterAll(() => programs.close())
