@@ -136,7 +136,7 @@ function admit(services: Services, parent: Agent, raw: JsonObject, callId: strin
   if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.grant))
   if (input.outputSchema) outputCheck(input.outputSchema)
   const { slots } = services.crew
-  if (slots.full && slots.queued >= services.limits.maxQueued) {
+  if (slots.isFull() && slots.queued >= services.limits.maxQueued) {
     throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${slots.queued} queued). Wait for some with agent_wait, then try again.`)
   }
   return { type, narrowed, title: input.title, prompt: input.prompt, model, input, callId }

@@ -243,7 +243,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
   /** Opens a session around `work`, and ends it in the journal however `work` ends. */
   async function inSession<T>(kind: 'run' | 'sweep', title: string, maxRunning: number, signal: AbortSignal | undefined, work: (crew: Crew) => Promise<{ readonly value: T; readonly status: string }>): Promise<T & { readonly session: string }> {
-    const crew = createCrew({ journal, maxRunning, onEvent: options.onEvent ?? (() => {}) })
+    const crew = createCrew({ journal, maxRunning, maxLenders: Math.max(1, Math.floor(threads.cap / 2)), onEvent: options.onEvent ?? (() => {}) })
     const stopAll = () => {
       for (const agent of crew.list()) crew.stop(agent, { ending: { status: 'killed', cause: 'user' }, reason: 'The user stopped it.' })
     }

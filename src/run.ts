@@ -108,12 +108,13 @@ async function endChildren({ crew, agent }: Plan): Promise<void> {
 async function waitForSlot(plan: Plan): Promise<void> {
   const { crew, agent } = plan
   const { slots } = crew
-  if (slots.full) {
-    const place = slots.enter(agent.signal)
+  const mayLend = agent.grant.tools.some(({ effect }) => effect === 'delegate')
+  if (slots.isFull({ mayLend })) {
+    const place = slots.enter(agent.signal, { mayLend })
     await crew.record(agent.subject, [{ type: 'delegation.queued', data: { ...startedData(plan), ahead: slots.queued - 1 } }])
     agent.slot = await place
   } else {
-    agent.slot = await slots.enter(agent.signal)
+    agent.slot = await slots.enter(agent.signal, { mayLend })
   }
 }
 

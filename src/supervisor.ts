@@ -57,6 +57,8 @@ type Log = { append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
 export function createCrew(options: {
   readonly journal: Log
   readonly maxRunning: number
+  /** Agents that may delegate alive at once: fewer than there can be threads. */
+  readonly maxLenders: number
   onEvent(event: CadreEvent): void
 }): Crew {
   const { journal, onEvent } = options
@@ -87,7 +89,7 @@ export function createCrew(options: {
   return {
     session,
     root,
-    slots: createSlots(options.maxRunning),
+    slots: createSlots(options.maxRunning, options.maxLenders),
     newSubject: (parent) => ({ session, root: parent.root, agent: newId('sa'), parent: parent.agent, depth: parent.depth + 1 }),
     enlist(agent) {
       const controller = new AbortController()

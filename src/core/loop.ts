@@ -16,9 +16,10 @@ export async function runLoop(_brief: Brief, host: Host, local: ToolRunner): Pro
 /** Runs the calls of one reply side by side; outcomes keep the order of the calls (TOO-12). */
 async function runCalls(calls: readonly ToolCall[], host: Host, local: ToolRunner): Promise<readonly ToolOutcome[]> {
   const remote = calls.filter((call) => !call.local)
-  const [mine, theirs] = await Promise.all([
-    Promise.all(calls.filter((call) => call.local).map((call) => local(call))),
+  // Remote calls first: a long read that keeps this thread busy must not hold them back.
+  const [theirs, mine] = await Promise.all([
     remote.length > 0 ? host.call(remote) : [],
+    Promise.all(calls.filter((call) => call.local).map((call) => local(call))),
   ])
   const byId = new Map([...mine, ...theirs].map((outcome) => [outcome.callId, outcome]))
   return calls.map((call) => byId.get(call.id) ?? { callId: call.id, tool: call.name, ok: false, text: `Error: ${call.name} gave no outcome` })

@@ -9,39 +9,68 @@ export type Slot = {
 }
 
 export type Slots = {
-  /** Resolves in order of asking, when a place is free; rejects with the signal's reason. */
-  enter(signal: AbortSignal): Promise<Slot>
+  /**
+   * Resolves in order of asking, when a place is free; rejects with the signal's reason. An agent that `mayLend` also counts among those that
+   * keep a thread while they are blocked.
+   */
+  enter(signal: AbortSignal, options?: { readonly mayLend?: boolean }): Promise<Slot>
   readonly running: number
   readonly queued: number
   /** Whether `enter` would wait. */
-  readonly full: boolean
+  isFull(options?: { readonly mayLend?: boolean }): boolean
 }
 
-/** At most `max` agents at once; the others wait in order (KIN-07). */
-export function createSlots(max: number): Slots {
+type Waiting = { readonly mayLend: boolean; readonly go: () => void }
+
+/**
+ * At most `max` agents run at once; the others wait in order (KIN-07). An agent blocked on its children does not count (KIN-05), but it keeps its
+ * thread: so at most `maxLenders` agents that may delegate are alive, and there is always a thread left for those that cannot.
+ */
+export function createSlots(max: number, maxLenders = Infinity): Slots {
   let running = 0
+  let lenders = 0
   /** Agents that lent their place and want it back go before agents that have not begun. */
   const returning: (() => void)[] = []
-  const waiting = new Set<() => void>()
+  const waiting = new Set<Waiting>()
 
-  const free = () => {
-    running -= 1
-    const next = returning.shift() ?? waiting.values().next().value
-    if (next) {
-      waiting.delete(next)
-      running += 1
-      next()
+  const admits = (mayLend: boolean) => running < max && (!mayLend || lenders < maxLenders)
+
+  function take(mayLend: boolean): void {
+    running += 1
+    if (mayLend) lenders += 1
+  }
+
+  /** Hands free places on, in order; one that waits for a lender's place lets others pass. */
+  function pump(): void {
+    while (running < max) {
+      const back = returning.shift()
+      const next = back ? undefined : [...waiting].find(({ mayLend }) => admits(mayLend))
+      if (back) {
+        running += 1
+        back()
+      } else if (next) {
+        waiting.delete(next)
+        take(next.mayLend)
+        next.go()
+      } else return
     }
   }
 
-  function makeSlot(): Slot {
+  function free(): void {
+    running -= 1
+    pump()
+  }
+
+  function makeSlot(mayLend: boolean): Slot {
     let lent = 0
     let left = false
     return {
       leave() {
         if (left) return
         left = true
+        if (mayLend) lenders -= 1
         if (lent === 0) free()
+        else pump()
       },
       lend() {
         lent += 1
@@ -72,28 +101,27 @@ export function createSlots(max: number): Slots {
     get queued() {
       return waiting.size
     },
-    get full() {
-      return running >= max
-    },
-    async enter(signal) {
+    isFull: ({ mayLend = false } = {}) => !admits(mayLend),
+    async enter(signal, { mayLend = false } = {}) {
       signal.throwIfAborted()
-      if (running < max) {
-        running += 1
-        return makeSlot()
+      if (admits(mayLend)) {
+        take(mayLend)
+        return makeSlot(mayLend)
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const place: Waiting = { mayLend, go: resolve }
+      // Handed a place in the same moment: `waiting` no longer holds it, and the place is used.
       const onAbort = () => {
-        // Handed a place in the same moment: `waiting` no longer holds it, and the place is used.
-        if (waiting.delete(resolve)) reject(signal.reason)
+        if (waiting.delete(place)) reject(signal.reason)
       }
-      waiting.add(resolve)
+      waiting.add(place)
       signal.addEventListener('abort', onAbort, { once: true })
       try {
         await promise
       } finally {
         signal.removeEventListener('abort', onAbort)
       }
-      return makeSlot()
+      return makeSlot(mayLend)
     },
   }
 }

@@ -16,7 +16,7 @@ describe('KIN-07: at most so many agents run, further ones wait in order', () =>
       order.push(n)
       slot.leave()
     })
-    expect([slots.running, slots.queued, slots.full]).toEqual([2, 3, true])
+    expect([slots.running, slots.queued, slots.isFull()]).toEqual([2, 3, true])
     for (const slot of first) slot.leave()
     await Promise.all(rest)
     expect(order).toEqual([1, 2, 3])
@@ -79,12 +79,31 @@ describe('KIN-05: an agent blocked on its children lends its place', () => {
   })
 })
 
+test('agents that may delegate leave room for those that cannot: however many are blocked, a leaf gets a place', async () => {
+  const slots = createSlots(2, 3)
+  const blocked = []
+  for (let i = 0; i < 3; i += 1) {
+    const slot = await slots.enter(forever, { mayLend: true })
+    slot.lend()
+    blocked.push(slot)
+  }
+  const fourth = slots.enter(forever, { mayLend: true })
+  expect([slots.running, slots.queued, slots.isFull({ mayLend: true }), slots.isFull()]).toEqual([0, 1, true, false])
+  const leaf = await slots.enter(forever)
+  blocked[0]?.leave()
+  ;(await fourth).leave()
+  leaf.leave()
+  for (const slot of blocked) slot.leave()
+  expect([slots.running, slots.queued, slots.isFull({ mayLend: true })]).toEqual([0, 0, false])
+})
+
 test('on random histories no place is lost and the limit holds', async () => {
   await fc.assert(fc.asyncProperty(
     fc.integer({ min: 1, max: 4 }),
+    fc.integer({ min: 1, max: 3 }),
     fc.array(fc.tuple(fc.constantFrom('enter', 'leave', 'lend', 'reclaim', 'abort', 'wait'), fc.nat(30)), { maxLength: 60 }),
-    async (max, steps) => {
-      const slots = createSlots(max)
+    async (max, maxLenders, steps) => {
+      const slots = createSlots(max, maxLenders)
       const held: { slot: Slot; lent: number }[] = []
       const pending: { controller: AbortController; done: Promise<void> }[] = []
       const reclaims: Promise<void>[] = []
@@ -92,7 +111,7 @@ test('on random histories no place is lost and the limit holds', async () => {
         const one = held[n % Math.max(1, held.length)]
         if (step === 'enter') {
           const controller = new AbortController()
-          pending.push({ controller, done: slots.enter(controller.signal).then((slot) => void held.push({ slot, lent: 0 }), () => {}) })
+          pending.push({ controller, done: slots.enter(controller.signal, { mayLend: n % 2 === 0 }).then((slot) => void held.push({ slot, lent: 0 }), () => {}) })
         } else if (step === 'abort') pending[n % Math.max(1, pending.length)]?.controller.abort(new Error('stop'))
         else if (step === 'leave' && one) one.slot.leave()
         else if (step === 'lend' && one) {
