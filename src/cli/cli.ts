@@ -10,7 +10,7 @@ import * as run from './commands/run.ts'
 import * as sessions from './commands/sessions.ts'
 import * as sweep from './commands/sweep.ts'
 import * as trust from './commands/trust.ts'
-import { watchReader } from './closed-reader.ts'
+import { watchReader, written } from './closed-reader.ts'
 import type { CliContext } from './context.ts'
 import { EXIT, exitCodeOf } from './exit-code.ts'
 
@@ -51,6 +51,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = exitCodeOf(error)
   } finally {
     await Promise.all(opened.map((orchestrator) => orchestrator.close()))
+    await written(stdout)
     forget()
   }
   return interrupt.signal.aborted ? EXIT.interrupted : exitCode

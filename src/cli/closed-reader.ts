@@ -1,5 +1,5 @@
 import { messageOf } from '../core/errors.ts'
-import type { CliContext } from './context.ts'
+import type { CliContext, CliStream } from './context.ts'
 
 /**
  * What becomes of a command whose output nobody takes any more. A reader that has seen enough (`cadre … | head`) is no fault: the command
@@ -15,6 +15,9 @@ export function watchReader({ stdout, stderr, setExitCode }: Pick<CliContext, 's
     // Nobody is left to tell.
   })
 }
+
+/** Resolves when all that was written has been taken, or has failed and `watchReader` was told. */
+export const written = (stream: CliStream): Promise<void> => new Promise((resolve) => void stream.write('', () => resolve()))
 
 const isClosedReader = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
