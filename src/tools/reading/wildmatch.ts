@@ -1,6 +1,6 @@
 /**
- * Translates a pattern of a .gitignore file into a regular expression with git's meaning: `*`, `?` and `[…]` never match a slash, `**` between
- * slashes matches any number of folders, a backslash takes the next character as it is. Returns null for patterns that match nothing (an open
+ * Translates a pattern of a .gitignore file into a regular expression with git's meaning: `*`, `?` and `[…]` never match a slash, two and
+ * more stars between slashes match any number of folders, a backslash takes the next character as it is. Returns null for patterns that match nothing (an open
  * bracket, a backslash at the end). Pattern and subject are bytes as Latin-1 characters, because git matches bytes.
  */
 export function wildmatch(pattern: string, ignoreCase: boolean): RegExp | null {
@@ -9,13 +9,13 @@ export function wildmatch(pattern: string, ignoreCase: boolean): RegExp | null {
     const char = pattern.charAt(at)
     if (char === '*') {
       const stars = /^\*+/.exec(pattern.slice(at))?.[0].length ?? 1
-      const folders = stars === 2 && (at === 0 || pattern[at - 1] === '/')
-      if (folders && pattern[at + 2] === '/') {
+      const folders = stars >= 2 && (at === 0 || pattern[at - 1] === '/')
+      at += stars
+      if (folders && pattern[at] === '/') {
         source += '(?:[^]*/)?'
-        at += 3
+        at += 1
       } else {
-        source += folders && at + 2 === pattern.length ? '[^]*' : '[^/]*'
-        at += stars
+        source += folders && at === pattern.length ? '[^]*' : '[^/]*'
       }
     } else if (char === '[') {
       const set = bracket(pattern, at)
