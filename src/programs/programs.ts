@@ -59,7 +59,11 @@ export function createPrograms(options: { readonly max?: number; readonly heapMb
       return { program: { step: conversation.next, close: conversation.close }, step }
     },
     warm(count) {
-      for (let i = 0; i < Math.min(count, max); i += 1) opened().run({ kind: 'warm' }, IDLER)
+      try {
+        for (let i = 0; i < Math.min(count, max); i += 1) opened().run({ kind: 'warm' }, IDLER)
+      } catch {
+        // Without isolated-vm nothing gets warm; the first program that begins says so, with its name.
+      }
     },
     stats: () => ({ processes: pool?.size() ?? 0, busy: running.size }),
     async close() {

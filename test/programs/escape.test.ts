@@ -64,7 +64,7 @@ describe('PRG-05 a program that spoils its own world spoils no other', () => {
     'its globals': 'tools = log = input = 666; globalThis.undefined',
   }
   for (const [what, code] of Object.entries(spoils)) {
-    test(`${what}`, async () => {
+    test(what, async () => {
       const spoiled = await runProgram(programs, `const { read } = tools\n${code}\nconst answer = await read({ n: 1 })\nreturn 'over'`)
       expect(spoiled.kind).toBe('done')
       expect(Object.keys(Object.prototype)).toEqual([])

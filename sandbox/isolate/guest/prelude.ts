@@ -28,7 +28,7 @@ export function prelude(settingsText: string): GuestControl {
   const { apply, construct, defineProperty, deleteProperty } = Reflect
   const { imul } = Math
   const { then } = Promise.prototype
-  const { slice } = String.prototype
+  const { indexOf, slice } = String.prototype
   const NativeDate = Date
   const NativeError = Error
   const NativePromise = Promise
@@ -176,11 +176,17 @@ export function prelude(settingsText: string): GuestControl {
     let stack = ''
     try {
       message = messageOf(error)
-      if (typeof error === 'object' && error !== null) stack = cut((error as { readonly stack?: unknown }).stack, STACK_CHARS)
+      if (typeof error === 'object' && error !== null) stack = framesOf(text((error as { readonly stack?: unknown }).stack))
     } catch {
       // Whatever the thrown value did when it was read, it is described by the words above.
     }
     return `"kind":"error","message":${stringify(message)},"stack":${stringify(stack)}`
+  }
+
+  /** Without the message above them, which may be long and say anything. */
+  function framesOf(stack: string): string {
+    const first = apply(indexOf, stack, ['\n    at '])
+    return first < 0 ? '' : apply(slice, stack, [first, first + STACK_CHARS])
   }
 
   function unanswered(): string {
