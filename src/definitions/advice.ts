@@ -13,8 +13,7 @@ export function adviceOn(type: AgentType, text: string): readonly Diagnostic[] {
   return [
     ...unknownTools('tools', type.tools ?? [], at),
     ...unknownTools('disallowedTools', type.disallowedTools, at),
-    ...(type.model !== null && /[\s()]/.test(type.model)
-      ? [at('model', 'warning', `model "${type.model}" is no model id`, 'it runs on the model of its parent; write an alias such as "sonnet", or a full id')] : []),
+    ...oddModel(type, at),
     ...deferredFields(type).map(({ field, note }) => at(field, 'note', note, 'it takes effect in a later version')),
     ...programProblem(type),
   ]
@@ -22,10 +21,17 @@ export function adviceOn(type: AgentType, text: string): readonly Diagnostic[] {
 
 type At = (field: string, severity: Diagnostic['severity'], message: string, remedy: string) => Diagnostic
 
+const oddModel = ({ model }: AgentType, at: At): readonly Diagnostic[] => {
+  if (model === null || !/[\s()]/.test(model)) return []
+  const remedy = 'it runs on the model of its parent; write an alias such as "sonnet", or a full id'
+  return [at('model', 'warning', `model "${model}" is no model id`, remedy)]
+}
+
 const unknownTools = (field: string, entries: readonly string[], at: At): readonly Diagnostic[] =>
   entries.map((entry) => parseToolEntry(entry).name).filter((name) => !isKnownTool(name)).map((name) => {
     const near = nearest(name, KNOWN_SPELLINGS)
-    return at(field, 'warning', `unknown tool "${name}"${near === undefined ? '' : `, did you mean "${near}"?`}`, 'it is left out unless the host has a tool of that name')
+    const hint = near === undefined ? '' : `, did you mean "${near}"?`
+    return at(field, 'warning', `unknown tool "${name}"${hint}`, 'it is left out unless the host has a tool of that name')
   })
 
 /** Compiles the program, without running it, as the isolate will. */
@@ -37,12 +43,13 @@ function programProblem({ program, path, name }: AgentType): readonly Diagnostic
   } catch (error) {
     const found = Number(/^program:(\d+)/.exec(error instanceof Error ? (error.stack ?? '') : '')?.[1] ?? program.line)
     const line = Math.min(found, program.line + program.code.split('\n').length - 1)
-    return [{ path: path ?? name, line, severity: 'error', message: `the program does not compile: ${messageOf(error)}`, remedy: 'mend it, or its runs fail' }]
+    const message = `the program does not compile: ${messageOf(error)}`
+    return [{ path: path ?? name, line, severity: 'error', message, remedy: 'mend it, or its runs fail' }]
   }
 }
 
 /** The line a field begins at; the first one when it is not found (written as a quoted or nested key). */
 function lineOf(field: string, text: string): number {
-  const line = text.split('\n').findIndex((candidate) => candidate.replace(/^[\s"']*/, '').startsWith(field) && /^[\s"']*[\w.]+["']?\s*:/.test(candidate))
+  const line = text.split('\n').findIndex((candidate) => /^[\s"'{]*([\w.]+)["']?\s*:/.exec(candidate)?.[1] === field)
   return line === -1 ? 1 : line + 1
 }

@@ -72,7 +72,9 @@ export type AgentFields = z.output<typeof agentFields>
 
 export type FieldName = keyof typeof agentFields.shape
 
-const fixedValues: Partial<Record<FieldName, readonly string[]>> = { ...FIELD_VALUES, model: ['inherit', 'script', 'sonnet', 'opus', 'haiku', 'fable'] }
+const MODEL_WORDS: readonly string[] = ['inherit', 'script', 'sonnet', 'opus', 'haiku', 'fable']
+
+const fixedValues: Partial<Record<FieldName, readonly string[]>> = { ...FIELD_VALUES, model: MODEL_WORDS }
 
 /** The values of a field whose case is known, models' short names included; empty for a field of free text. */
 export const knownValues = (field: FieldName): readonly string[] => fixedValues[field] ?? []

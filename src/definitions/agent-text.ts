@@ -8,7 +8,8 @@ export const MAX_FILE_BYTES = 1_048_576
 
 /** The text of an agent file, or what keeps it from being read. */
 export async function agentText({ path, bytes }: Pick<FoundFile, 'path' | 'bytes'>): Promise<string | Diagnostic> {
-  const problem = (severity: 'warning' | 'error', message: string, remedy: string): Diagnostic => ({ path, line: 1, severity, message, remedy })
+  const problem = (severity: Diagnostic['severity'], message: string, remedy: string): Diagnostic =>
+    ({ path, line: 1, severity, message, remedy })
   const tooLarge = problem('error', 'the file is over 1 MB', 'skipped; an agent file is a role prompt, move the rest to files it can read')
   if (bytes > MAX_FILE_BYTES) return tooLarge
   try {

@@ -50,7 +50,9 @@ export async function agentTree(folder: string): Promise<AgentTree> {
     } catch (error) {
       if (path === folder && isMissing(error)) return undefined
       // A link that leads nowhere matters only if it was to be an agent file.
-      if (path.endsWith('.md') || !isMissing(error)) warn(path, `cannot be read: ${messageOf(error)}`, 'skipped; check the link and the permissions')
+      if (path.endsWith('.md') || !isMissing(error)) {
+        warn(path, `cannot be read: ${messageOf(error)}`, 'skipped; check the link and the permissions')
+      }
       return undefined
     }
   }
@@ -63,4 +65,5 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
 
 const stampOf = ({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string => `${ino}:${size}:${mtimeNs}:${ctimeNs}`
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')

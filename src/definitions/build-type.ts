@@ -28,11 +28,14 @@ export function buildType({ raw, firstLine, body, bodyLine, source }: Definition
   if (!checkName(name, read, report)) return null
   const program = model === 'script' ? firstProgram(body, bodyLine) : null
   if (model === 'script' && program === null) {
-    report('error', read.lineOf('model'), '`model: script` needs a ```js block in the body, and there is none', 'add the program, or choose a language model')
+    const message = '`model: script` needs a ```js block in the body, and there is none'
+    report('error', read.lineOf('model'), message, 'add the program, or choose a language model')
     return null
   }
   const prompt = body.replace(/^(?:[ \t]*\n)+/, '').trimEnd()
-  if (prompt === '') report('note', bodyLine, 'the body is empty, so the agent has no role prompt', 'describe its role below the frontmatter')
+  if (prompt === '') {
+    report('note', bodyLine, 'the body is empty, so the agent has no role prompt', 'describe its role below the frontmatter')
+  }
   return Object.freeze({
     ...rest,
     name: at.plugin === undefined ? name : `${at.plugin}:${name}`,
@@ -53,7 +56,8 @@ export function buildType({ raw, firstLine, body, bodyLine, source }: Definition
 
 function reportMissing({ name }: AgentFields, firstLine: number, report: Report): null {
   const field = name === undefined ? 'name' : 'description'
-  report('warning', firstLine, `frontmatter has no "${field}", so this is no agent type`, field === 'name' ? 'add one: the file name is no name' : 'say when to use it')
+  const remedy = field === 'name' ? 'add one: the file name is no name' : 'say when to use it'
+  report('warning', firstLine, `frontmatter has no "${field}", so this is no agent type`, remedy)
   return null
 }
 
@@ -67,7 +71,8 @@ function checkName(name: string, read: ReadFields, report: Report): boolean {
   }
   const proposed = proposeName(name)
   if (verdict === 'accepted') {
-    report('note', line, `name "${name}" is accepted, but has more than a-z, 0-9 and "-"`, judgeName(proposed) === 'canonical' ? `"${proposed}" would be plain` : 'other tools may not read it')
+    const remedy = judgeName(proposed) === 'canonical' ? `"${proposed}" would be plain` : 'other tools may not read it'
+    report('note', line, `name "${name}" is accepted, but has more than a-z, 0-9 and "-"`, remedy)
   }
   return verdict !== 'refused'
 }

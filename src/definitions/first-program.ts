@@ -21,4 +21,5 @@ export function firstProgram(markdown: string, firstLine: number): Program | nul
   return null
 }
 
-const closes = (mark: string, fence: RegExpExecArray): boolean => (fence[1]?.startsWith(mark) ?? false) && fence[2] === '' && fence[3]?.trim() === ''
+const closes = (mark: string, fence: RegExpExecArray): boolean =>
+  (fence[1]?.startsWith(mark) ?? false) && fence[2] === '' && fence[3]?.trim() === ''

@@ -5,6 +5,7 @@ import type { LineField } from './line-reader.ts'
 import { leadingComments, readLines } from './line-reader.ts'
 import { readYaml, splitFile } from './parse.ts'
 import type { RawField } from './raw-field.ts'
+import { PROSE_FIELDS } from './raw-field.ts'
 
 /**
  * Repairs the spelling of an agent file and nothing else (CMD-07): values that are not valid YAML are quoted as the line reader understood
@@ -28,7 +29,7 @@ function quoteLines(frontmatter: string): string {
   const fields = readLines(frontmatter, readYaml)
   if (!fields.some(({ key, value }) => key === 'name' && value !== null)) return frontmatter
   const lines = frontmatter.replace(/\n$/, '').split('\n')
-  const before = lines.slice(0, fields[0]?.from).map((line) => (line.trim() === '' || line.trim().startsWith('#') ? line.trim() : `# ${line.trim()}`))
+  const before = lines.slice(0, fields[0]?.from).map((line) => line.trim()).map((line) => (/^(#|$)/.test(line) ? line : `# ${line}`))
   return `${[...before, ...fields.flatMap((field) => quoteField(field, lines.slice(field.from, field.to)))].join('\n')}\n`
 }
 
@@ -37,13 +38,16 @@ function quoteField(field: LineField, lines: readonly string[]): readonly string
   const reading = readYaml(`${lines.join('\n')}\n`)
   const [own] = reading.ok && !reading.odd && reading.fields.length === 1 ? reading.fields : []
   if (own && own.key === field.key && !/^\s/.test(lines[0] ?? '') && same(own, field)) return lines
+  // A map that is broken inside is for its author to mend: as one line of text it would only be harder to.
+  if (typeof field.value === 'string' && !PROSE_FIELDS.has(field.key) && /:\s*$/.test(lines[0] ?? '')) return lines
   return [`${quoteKey(field.key)}: ${written(field.value)}`, ...leadingComments(lines.slice(1))]
 }
 
 const same = (a: RawField, b: RawField): boolean => JSON.stringify(asWritten(a)) === JSON.stringify(asWritten(b))
 
 /** A number or boolean counts as the text it was written as: the line reader knows only text. */
-const asWritten = ({ value, text }: RawField): unknown => (typeof value === 'number' || typeof value === 'boolean' ? (text ?? String(value)) : value)
+const asWritten = ({ value, text }: RawField): unknown =>
+  (typeof value === 'number' || typeof value === 'boolean' ? (text ?? String(value)) : value)
 
 /** JSON is YAML, on one line; a list or map stays one. */
 const written = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value))
@@ -82,7 +86,8 @@ function renamed(fields: readonly RawField[]): ReadonlyMap<RawField, string> {
 function respelledValue(key: string, { value, text }: RawField): string | undefined {
   const field = fieldOf(key)
   if (field === undefined) return undefined
-  if ((field === 'name' || field === 'description') && (typeof value === 'number' || typeof value === 'boolean')) return JSON.stringify(text ?? String(value))
+  const bare = typeof value === 'number' || typeof value === 'boolean'
+  if (bare && (field === 'name' || field === 'description')) return JSON.stringify(text ?? String(value))
   const values = knownValues(field)
   if (typeof value !== 'string' || values.includes(value)) return undefined
   return values.find((known) => known.toLowerCase() === value.trim().toLowerCase())

@@ -1,6 +1,6 @@
 /**
- * Characters of one frontmatter: real ones have a few KB, and the YAML parser's worst cases grow with the square of this. The longest run of
- * white space bounds what gray-matter's test for emptiness costs.
+ * Characters of one frontmatter: real ones have a few KB, and the YAML parser's worst cases grow with the square of this. The longest run
+ * of white space bounds what gray-matter's test for emptiness costs.
  */
 const FRONTMATTER_LIMITS = { chars: 32_768, blanks: 1_000 }
 
@@ -12,7 +12,15 @@ const FRONTMATTER_LIMITS = { chars: 32_768, blanks: 1_000 }
 export type Bounds =
   | { readonly kind: 'none' }
   | { readonly kind: 'unreadable'; readonly line: number; readonly remedy: string }
-  | { readonly kind: 'found'; readonly normal: string; readonly opening: string; readonly firstLine: number; readonly bodyLine: number; readonly start: number; readonly end: number }
+  | {
+    readonly kind: 'found'
+    readonly normal: string
+    readonly opening: string
+    readonly firstLine: number
+    readonly bodyLine: number
+    readonly start: number
+    readonly end: number
+  }
 
 /** Finds the two `---` lines (TYP-01). The closing one is the first line that is `---` and nothing else. */
 export function frontmatterBounds(text: string): Bounds {
@@ -29,10 +37,12 @@ export function frontmatterBounds(text: string): Bounds {
   }
   const end = close?.from ?? text.length
   if (end - start > FRONTMATTER_LIMITS.chars || new RegExp(`\\s{${FRONTMATTER_LIMITS.blanks}}`).test(text.slice(start, end))) {
-    return { kind: 'unreadable', line: firstLine, remedy: `keep it under ${FRONTMATTER_LIMITS.chars / 1_024} KB, without long stretches of white space` }
+    const remedy = `keep it under ${FRONTMATTER_LIMITS.chars / 1_024} KB, without long stretches of white space`
+    return { kind: 'unreadable', line: firstLine, remedy }
   }
-  const frontmatter = lf(text.slice(start, end))
-  const normal = `---${opening}\n${frontmatter}${frontmatter === '' || frontmatter.endsWith('\n') ? '' : '\n'}---\n\n${lf(text.slice(close?.to ?? text.length))}`
+  const inner = lf(text.slice(start, end))
+  const frontmatter = inner === '' || inner.endsWith('\n') ? inner : `${inner}\n`
+  const normal = `---${opening}\n${frontmatter}---\n\n${lf(text.slice(close?.to ?? text.length))}`
   return { kind: 'found', normal, opening, firstLine, bodyLine: firstLine + lines(text.slice(start, close?.to ?? end)), start, end }
 }
 

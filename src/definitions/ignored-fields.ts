@@ -8,7 +8,8 @@ const RISKY: ReadonlySet<FieldName> = new Set(['hooks', 'mcpServers', 'permissio
 /** Fields of a plugin (SCO-05) or of an untrusted root (SCO-06) that are ignored, and what to say. */
 export function isIgnored(field: FieldName, value: unknown, at: Place): ReturnType<Ignored> {
   if (at.scope === 'plugin' && RISKY.has(field)) {
-    return { severity: 'note', message: `${field} ignored: plugin "${at.plugin ?? at.root}" may not set it`, remedy: 'copy the file to ~/.cadre/agents to use it' }
+    const message = `${field} ignored: plugin "${at.plugin ?? at.root}" may not set it`
+    return { severity: 'note', message, remedy: 'copy the file to ~/.cadre/agents to use it' }
   }
   if (at.trusted || !(RISKY.has(field) || (field === 'memory' && value === 'user'))) return undefined
   const shown = field === 'memory' ? 'memory: user' : field

@@ -6,11 +6,13 @@ import { plainJson } from './plain-json.ts'
 import type { RawField, Report } from './raw-field.ts'
 import { collect } from './raw-field.ts'
 
+export type TypesInCode = { readonly types: readonly AgentType[]; readonly diagnostics: readonly Diagnostic[] }
+
 /**
- * Types given in code or as `--agents` JSON (TYP-18): `{<name>: {description, prompt, …}}`, the fields of an agent file, `prompt` its body.
- * `source` stands for a path in diagnostics. A bad definition is left out and stops no other.
+ * Types given in code or as `--agents` JSON (TYP-18): `{<name>: {description, prompt, …}}`, the fields of an agent file, `prompt` its
+ * body. `source` stands for a path in diagnostics. A bad definition is left out and stops no other.
  */
-export function typesFromCode(agents: unknown, source: string): { readonly types: readonly AgentType[]; readonly diagnostics: readonly Diagnostic[] } {
+export function typesFromCode(agents: unknown, source: string): TypesInCode {
   const diagnostics: Diagnostic[] = []
   const report = collect(source, diagnostics)
   if (agents === undefined || agents === null) return { types: [], diagnostics }

@@ -63,7 +63,9 @@ function keyOf(text: string): { readonly key: string; readonly rest: string } | 
 
 /** Inside a description: a known field not yet given ends it; any other `word:` ends it only where no prose has gone on below the key. */
 const isKeyInProse = (key: string, seen: ReadonlySet<string>, continued: boolean): boolean =>
-  fieldOf(key) !== undefined || key === 'experimental' ? !seen.has(key) || !continued : !continued && (respelled(key) !== undefined || !isSpeech(key))
+  fieldOf(key) !== undefined || key === 'experimental'
+    ? !seen.has(key) || !continued
+    : !continued && (respelled(key) !== undefined || !isSpeech(key))
 
 const isSpeech = (key: string): boolean => SPEAKERS.has(key) || /^\p{Lu}/u.test(key)
 
@@ -95,8 +97,12 @@ function valueOf(key: string, rest: string, all: readonly string[], readYaml: Re
   const indented = tail.every((line) => line.trim() === '' || /^\s/.test(line))
   if (!block && PROSE_FIELDS.has(key) && indented) return textValue(unwrap(fold([rest, ...tail])))
   // A line with a colon that is no field's is not the rest of a list either.
-  if (!block && !PROSE_FIELDS.has(key)) return textValue(unwrap(fold([rest, ...tail.filter((line) => /^\s/.test(line) || !line.includes(': '))])))
-  if (rest === '' && !PROSE_FIELDS.has(key) && tail.every((line) => line.trim() === '' || /^\s*- /.test(line))) return { value: tail.flatMap(listItem), text: null }
+  if (!block && !PROSE_FIELDS.has(key)) {
+    return textValue(unwrap(fold([rest, ...tail.filter((line) => /^\s/.test(line) || !line.includes(': '))])))
+  }
+  if (rest === '' && !PROSE_FIELDS.has(key) && tail.every((line) => line.trim() === '' || /^\s*- /.test(line))) {
+    return { value: tail.flatMap(listItem), text: null }
+  }
   if (!block) return textValue(unwrap([rest, ...dedent(tail)].join('\n').trim()))
   return textValue(rest.startsWith('>') ? fold(tail) : dedent(tail).join('\n').trim())
 }
@@ -120,10 +126,12 @@ function plainLine(rest: string, readYaml: ReadYaml): Value {
   return own ?? textValue(rest.replace(/(^|\s)#.*$/, '').trim())
 }
 
-const textValue = (text: string): Value => (text === '' || text === '~' || text === 'null' ? { value: null, text: null } : { value: text, text })
+const textValue = (text: string): Value =>
+  (text === '' || text === '~' || text === 'null' ? { value: null, text: null } : { value: text, text })
 
 /** As YAML folds a plain scalar: lines joined by a space, blank lines as line breaks. */
-const fold = (lines: readonly string[]): string => lines.map((line) => line.trim()).join('\n').replaceAll(/\n+/g, (breaks) => '\n'.repeat(breaks.length - 1) || ' ').trim()
+const fold = (lines: readonly string[]): string =>
+  lines.map((line) => line.trim()).join('\n').replaceAll(/\n+/g, (breaks) => '\n'.repeat(breaks.length - 1) || ' ').trim()
 
 const untab = (line: string): string => line.replace(/^\t+/, (tabs) => '  '.repeat(tabs.length))
 

@@ -49,7 +49,10 @@ async function judgeFolder(folder: string, options: LintOptions): Promise<readon
   const verdicts: LintVerdict[] = problems.map((problem) => skipped(problem.path, problem))
   for (const { path, bytes } of files) verdicts.push(await judge(path, bytes, options))
   const { warnings } = rankTypes(verdicts.flatMap(({ type }) => (type ? [{ type, tree: folder }] : [])))
-  return verdicts.map((verdict) => ({ ...verdict, diagnostics: [...verdict.diagnostics, ...warnings.filter(({ path }) => path === verdict.path)] }))
+  return verdicts.map((verdict) => {
+    const about = warnings.filter(({ path }) => path === verdict.path)
+    return { ...verdict, diagnostics: [...verdict.diagnostics, ...about] }
+  })
 }
 
 async function judge(path: string, bytes: number, { fix = false, place }: LintOptions): Promise<LintVerdict> {
@@ -63,7 +66,8 @@ async function judge(path: string, bytes: number, { fix = false, place }: LintOp
   return { path, kind: parsed.kind, type: parsed.type, diagnostics, fixed: text !== before }
 }
 
-const skipped = (path: string, reason: Diagnostic): LintVerdict => ({ path, kind: 'skipped', type: null, diagnostics: [reason], fixed: false })
+const skipped = (path: string, reason: Diagnostic): LintVerdict =>
+  ({ path, kind: 'skipped', type: null, diagnostics: [reason], fixed: false })
 
 /** Writes the file whole or not at all, through links, with its mode kept. */
 async function replace(path: string, text: string): Promise<void> {

@@ -6,9 +6,11 @@ import type { Diagnostic } from '../core/diagnostic.ts'
 import { buildType } from './build-type.ts'
 import { frontmatterBounds } from './frontmatter-bounds.ts'
 import { readLines } from './line-reader.ts'
+import { oddField } from './odd-field.ts'
 import type { Place } from './place.ts'
 import type { RawField, ReadYaml, Report } from './raw-field.ts'
-import { collect, PROSE_FIELDS } from './raw-field.ts'
+import { collect } from './raw-field.ts'
+import { lineAt, tooDeep } from './text-places.ts'
 
 /** `documentation`: no frontmatter (TYP-06). `skipped`: meant as a type and unusable; the last diagnostic says why. */
 export type ParsedFile = {
@@ -36,7 +38,10 @@ export function parseAgentFile(text: string, at: Place): ParsedFile {
 
   const raw = climb(file.frontmatter, bounds.firstLine, report)
   if (typeof raw === 'number') return skipped(raw, `frontmatter cannot be read (line ${raw})`, 'write it as YAML, with a line `name: …`')
-  if (raw.length > MAX_FIELDS) return skipped(bounds.firstLine, `frontmatter cannot be read (line ${bounds.firstLine})`, `it has ${raw.length} fields; keep to those of an agent file`)
+  if (raw.length > MAX_FIELDS) {
+    const remedy = `it has ${raw.length} fields; keep to those of an agent file`
+    return skipped(bounds.firstLine, `frontmatter cannot be read (line ${bounds.firstLine})`, remedy)
+  }
   const type = buildType({ raw, firstLine: bounds.firstLine, body: file.body, bodyLine: bounds.bodyLine, source: text }, at, report)
   return { type, kind: type ? 'type' : 'skipped', diagnostics }
 }
@@ -64,7 +69,8 @@ function climb(frontmatter: string, firstLine: number, report: Report): readonly
   const named = lines.some(({ key, value }) => key === 'name' && value !== null)
   if (strict.ok) {
     if (!named || !strict.odd) return strict.fields
-    report('warning', firstLine + strict.odd.line, `"${strict.odd.text}" is no field, so it is read as text`, 'indent it below the description, or quote the description')
+    const remedy = 'indent it below the description, or quote the description'
+    report('warning', firstLine + strict.odd.line, `"${strict.odd.text}" is no field, so it is read as text`, remedy)
     return lines
   }
   const line = firstLine + strict.line
@@ -98,19 +104,6 @@ export const readYaml: ReadYaml = (text) => {
   }
 }
 
-/** Brackets open at once, outside quotes: the parser spends half a second on thousands before it gives up. */
-const MAX_BRACKETS = 64
-
-function tooDeep(text: string): number | undefined {
-  let depth = 0
-  for (const { 0: found, index } of text.matchAll(/"(?:\\.|[^"\\])*"|'[^']*'|[[\]{}]/gs)) {
-    if (found === '[' || found === '{') depth += 1
-    else if (found === ']' || found === '}') depth = Math.max(0, depth - 1)
-    if (depth > MAX_BRACKETS) return index
-  }
-  return undefined
-}
-
 /** Where the first error is; one at the very end (a quote never closed) is the last field's. */
 function errorAt({ errors, contents }: Document, text: string): number | undefined {
   const at = errors[0]?.pos[0]
@@ -135,7 +128,8 @@ function faultyNode(document: Document): number | undefined {
       fault = range?.[0] ?? 0
       return visit.BREAK
     },
-    Map(_key, { items }) {
+    Map(_key, { items, anchor }) {
+      if (anchor !== undefined) anchors.add(anchor)
       const keys = new Set<unknown>()
       for (const { key } of items) {
         if (!isScalar(key) || !keys.has(key.value)) keys.add(isScalar(key) ? key.value : key)
@@ -143,20 +137,14 @@ function faultyNode(document: Document): number | undefined {
       }
       return fault === undefined ? undefined : visit.BREAK
     },
-    Node(_key, node) {
-      if (!isAlias(node) && node.anchor !== undefined) anchors.add(node.anchor)
+    Scalar(_key, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor)
+    },
+    Seq(_key, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor)
     },
   })
   return fault
-}
-
-/** The first field that must be prose: right below a prose field, of a name no field has; or a map where prose belongs. */
-function oddField(fields: readonly RawField[], blockMaps: readonly boolean[]): { readonly line: number; readonly text: string } | null {
-  for (const [i, { key, line }] of fields.entries()) {
-    if (PROSE_FIELDS.has(fields[i - 1]?.key ?? '') && /\s/.test(key)) return { line, text: key }
-    if (PROSE_FIELDS.has(key) && blockMaps[i]) return { line, text: `${key}: …` }
-  }
-  return null
 }
 
 type Plain = (node: { toJS(document: unknown, options: { maxAliasCount: number }): unknown }) => unknown
@@ -186,10 +174,4 @@ function valueOf(node: unknown, text: string, plain: Plain): unknown {
   } catch {
     return undefined // too many aliases, or one to nothing: this field is refused, not the file
   }
-}
-
-const lineAt = (text: string, offset: number): number => {
-  let line = 0
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1
-  return line
 }

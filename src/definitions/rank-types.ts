@@ -8,7 +8,11 @@ export type Definition = { readonly type: AgentType; readonly tree: string }
 /** A definition that lost to an earlier one of its name (SCO-01, TYP-15). */
 export type ShadowedType = { readonly type: AgentType; readonly by: AgentType }
 
-export type RankedTypes = { readonly winners: readonly NamedType[]; readonly shadowed: readonly ShadowedType[]; readonly warnings: readonly Diagnostic[] }
+export type RankedTypes = {
+  readonly winners: readonly NamedType[]
+  readonly shadowed: readonly ShadowedType[]
+  readonly warnings: readonly Diagnostic[]
+}
 
 /** Decides which definition of each name counts: the first, in the order given (highest scope first, then by path). */
 export function rankTypes(definitions: readonly Definition[]): RankedTypes {

@@ -44,7 +44,9 @@ function take(accepted: Record<string, unknown>, field: FieldName, entry: RawFie
   const value = asText(field, entry, line, report)
   if (fits(field, value)) accepted[field] = value
   else report('warning', line, `field "${entry.key}" must be ${FIELD_MUST_BE[field]}`, 'ignored')
-  if (entry.cut && PROSE_FIELDS.has(field)) report('note', line, `YAML takes the end of "${entry.key}", after " #", for a comment`, 'quote the value to keep it')
+  if (entry.cut && PROSE_FIELDS.has(field)) {
+    report('note', line, `YAML takes the end of "${entry.key}", after " #", for a comment`, 'quote the value to keep it')
+  }
 }
 
 /** Fields a person writes prose or a name into: a number or boolean there is what they wrote (TYP-08). */
@@ -53,7 +55,9 @@ const FREE_TEXT: ReadonlySet<FieldName> = new Set(['name', 'description', 'initi
 function asText(field: FieldName, { key, value, text }: RawField, line: number, report: Report): unknown {
   const plain = plainJson(value)
   if (!FREE_TEXT.has(field) || (typeof value !== 'number' && typeof value !== 'boolean')) return plain
-  if (field === 'name' || field === 'description') report('note', line, `field "${key}" is a bare ${typeof value}, taken as text`, 'quote it')
+  if (field === 'name' || field === 'description') {
+    report('note', line, `field "${key}" is a bare ${typeof value}, taken as text`, 'quote it')
+  }
   return text ?? String(value)
 }
 
@@ -65,7 +69,8 @@ function reportIgnored(why: ReturnType<Ignored>, line: number, report: Report): 
 const isBlank = (value: unknown): boolean => value === null || (typeof value === 'string' && value.trim() === '')
 
 function reportBlank(field: FieldName, line: number, report: Report): void {
-  if (field === 'tools') report('note', line, 'field "tools" is empty, which is the same as leaving it out', 'write "*" for all tools, or [] for none')
+  if (field !== 'tools') return
+  report('note', line, 'field "tools" is empty, which is the same as leaving it out', 'write "*" for all tools, or [] for none')
 }
 
 function reportUnknown(key: string, line: number, report: Report): void {

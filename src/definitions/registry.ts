@@ -55,6 +55,8 @@ export type TypeRegistry = {
 /** How types in code are named in diagnostics. */
 const CODE_SOURCE = '--agents'
 
+const WATCH_REMEDY = 'changes may count only after a restart; on Linux raise fs.inotify.max_user_watches'
+
 /** Loads the agent types of a root, from all scopes (SCO-01). Bad files are diagnostics; it rejects for no file. */
 export async function loadTypes(options: RegistryOptions): Promise<TypeRegistry> {
   const store = createTypeStore()
@@ -89,7 +91,8 @@ export async function loadTypes(options: RegistryOptions): Promise<TypeRegistry>
     return last
   }
 
-  const warn = (message: string, remedy: string) => options.onDiagnostic({ path: options.root, line: 1, severity: 'warning', message, remedy })
+  const warn = (message: string, remedy: string) =>
+    options.onDiagnostic({ path: options.root, line: 1, severity: 'warning', message, remedy })
   const foldersOf = (list: readonly ScopeFolder[]) => ({ agents: list.map(({ path }) => path), plugins: pluginsFolder(options.home) })
 
   await rescan(new Set())
@@ -117,7 +120,7 @@ export async function loadTypes(options: RegistryOptions): Promise<TypeRegistry>
       if (watching || closed) return
       watching = watchFolders(foldersOf(folders), {
         onChange: (paths) => void reload(paths),
-        onError: (error) => warn(`agent folders cannot be watched: ${messageOf(error)}`, 'changes may count only after a restart; on Linux raise fs.inotify.max_user_watches'),
+        onError: (error) => warn(`agent folders cannot be watched: ${messageOf(error)}`, WATCH_REMEDY),
       })
       await watching.ready
       await reload(new Set())

@@ -5,7 +5,13 @@ import type { Scope } from '../core/agent-type.ts'
 import { judgeName, proposeName } from './type-name.ts'
 
 /** A folder agent files are read from. */
-export type ScopeFolder = { readonly scope: Scope; readonly path: string; readonly trusted: boolean; readonly root: string; readonly plugin?: string }
+export type ScopeFolder = {
+  readonly scope: Scope
+  readonly path: string
+  readonly trusted: boolean
+  readonly root: string
+  readonly plugin?: string
+}
 
 export type ScopeOptions = {
   /** The project root and the folder the user stands in (SCO-02). */
@@ -38,13 +44,15 @@ export function scopeFolders(options: ScopeOptions): readonly ScopeFolder[] {
   if (claude) personal.push({ ...own, scope: 'user-claude', path: join(options.userHome, '.claude', 'agents') })
   const managed: ScopeFolder = { ...own, scope: 'managed', path: options.managedFolder ?? MANAGED_FOLDER }
   const taken = new Set([managed, ...personal].map(({ path }) => resolve(path)))
+  const project = { scope: 'project', trusted: options.trusted, root: options.root } as const
+  const builtIn = options.builtInFolder instanceof URL ? fileURLToPath(options.builtInFolder) : options.builtInFolder
   return [
     managed,
     // Standing in one's home folder, `~/.claude/agents` is the user's own, not a project's.
-    ...projectFolders(options).filter((path) => !taken.has(path)).map((path): ScopeFolder => ({ scope: 'project', path, trusted: options.trusted, root: options.root })),
+    ...projectFolders(options).filter((path) => !taken.has(path)).map((path): ScopeFolder => ({ ...project, path })),
     ...personal,
     ...plugins(options).map((path): ScopeFolder => ({ ...own, scope: 'plugin', path: join(path, 'agents'), plugin: pluginName(path) })),
-    { ...own, scope: 'built-in', path: options.builtInFolder instanceof URL ? fileURLToPath(options.builtInFolder) : options.builtInFolder },
+    { ...own, scope: 'built-in', path: builtIn },
   ]
 }
 
@@ -55,7 +63,8 @@ function projectFolders({ root, cwd, mainCheckout, claudeFolders }: ScopeOptions
   const below = inside === '' || inside.startsWith('..') ? [] : inside.split(sep)
   const roots = mainCheckout && resolve(mainCheckout) !== top ? [top, resolve(mainCheckout)] : [top]
   const folders = roots.flatMap((start) => below.map((_, i) => join(start, ...below.slice(0, below.length - i))).concat(start))
-  return [...new Set(folders)].flatMap((folder) => [join(folder, '.cadre', 'agents'), ...(claudeFolders ? [join(folder, '.claude', 'agents')] : [])])
+  const kinds = claudeFolders ? ['.cadre', '.claude'] : ['.cadre']
+  return [...new Set(folders)].flatMap((folder) => kinds.map((kind) => join(folder, kind, 'agents')))
 }
 
 function plugins({ home, plugins: listed }: ScopeOptions): readonly string[] {

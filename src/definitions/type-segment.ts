@@ -17,18 +17,20 @@ export const typeSegment = (types: readonly AgentType[]): string =>
 
 const lineOf = ({ name, description }: AgentType): string => `- ${name}: ${description.replaceAll(/\s*\n\s*/g, ' ').trim()}`
 
-const inOrder = (types: readonly AgentType[]): readonly AgentType[] => types.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+const inOrder = (types: readonly AgentType[]): readonly AgentType[] =>
+  types.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
 
 /** The warning about a list that is too long, at the longest description. */
 export function segmentProblem(types: readonly AgentType[]): Diagnostic | undefined {
   const tokens = Math.ceil(typeSegment(types).length / CHARS_PER_TOKEN)
   if (tokens <= MAX_TOKENS) return undefined
   const longest = types.filter(startedByModels).toSorted((a, b) => lineOf(b).length - lineOf(a).length)
+  const named = longest.slice(0, NAMED).map(({ name }) => name).join(', ')
   return {
     path: longest[0]?.path ?? 'agents',
     line: 1,
     severity: 'warning',
-    message: `the list of agent types takes about ${tokens} tokens of every agent that can delegate; the longest are ${longest.slice(0, NAMED).map(({ name }) => name).join(', ')}`,
+    message: `the list of agent types takes about ${tokens} tokens of every agent that can delegate; the longest are ${named}`,
     remedy: 'shorten their descriptions or remove types',
   }
 }

@@ -13,13 +13,23 @@ import type { ScopeFolder } from './scope-folders.ts'
 export type Finding = { readonly diagnostic: Diagnostic; readonly version: string }
 
 /** What all folders hold now. */
-export type Scan = { readonly definitions: readonly Definition[]; readonly findings: readonly Finding[]; readonly skipped: readonly SkippedFile[] }
+export type Scan = {
+  readonly definitions: readonly Definition[]
+  readonly findings: readonly Finding[]
+  readonly skipped: readonly SkippedFile[]
+}
 
 /** A file that was meant as a type and gives none, or not its newest version. */
 export type SkippedFile = { readonly path: string; readonly reason: Diagnostic }
 
 /** One file as last read. `good` is what counts: the last version that could be used (SCO-11). */
-type Known = { readonly stamp: string; readonly version: string; readonly parsed: ParsedFile; readonly good: AgentType | null }
+type Known = {
+  readonly path: string
+  readonly stamp: string
+  readonly version: string
+  readonly parsed: ParsedFile
+  readonly good: AgentType | null
+}
 
 /** Files read at the same time. */
 const READ_AT_ONCE = 64
@@ -42,13 +52,13 @@ export function createTypeStore(): { scan(folders: readonly ScopeFolder[], chang
       skipped.push(...tree.problems.map((reason) => ({ path: reason.path, reason })))
       for (let i = 0; i < tree.files.length; i += READ_AT_ONCE) {
         const batch = tree.files.slice(i, i + READ_AT_ONCE)
-        const files = await Promise.all(batch.map(async (file) => [file, await refresh(file, folder, known.get(keyOf(folder, file)), changed)] as const))
-        for (const [file, entry] of files) {
-          next.set(keyOf(folder, file), entry)
+        const entries = await Promise.all(batch.map((file) => refresh(file, folder, known.get(keyOf(folder, file)), changed)))
+        for (const entry of entries) {
+          next.set(keyOf(folder, entry), entry)
           if (entry.good) definitions.push({ type: entry.good, tree: folder.path })
           findings.push(...entry.parsed.diagnostics.map((diagnostic) => ({ diagnostic, version: entry.version })))
           const reason = entry.parsed.type ? undefined : entry.parsed.diagnostics.at(-1)
-          if (reason) skipped.push({ path: file.path, reason })
+          if (reason) skipped.push({ path: entry.path, reason })
         }
       }
     }
@@ -58,20 +68,24 @@ export function createTypeStore(): { scan(folders: readonly ScopeFolder[], chang
   return { scan }
 }
 
-const keyOf = (folder: ScopeFolder, file: FoundFile): string => `${folder.path}\0${file.path}`
+const keyOf = (folder: ScopeFolder, { path }: { readonly path: string }): string => `${folder.path}\0${path}`
 
 async function refresh(file: FoundFile, folder: ScopeFolder, before: Known | undefined, changed: ReadonlySet<string>): Promise<Known> {
   if (before?.stamp === file.stamp && !changed.has(file.path)) return before
   const text = await agentText(file)
   const version = typeof text === 'string' ? hash('sha256', text) : file.stamp
   if (version === before?.version) return { ...before, stamp: file.stamp }
-  const parsed: ParsedFile = typeof text === 'string' ? parseAgentFile(text, { ...folder, path: file.path }) : { type: null, kind: 'skipped', diagnostics: [text] }
+  const parsed = typeof text === 'string' ? parseAgentFile(text, { ...folder, path: file.path }) : unread(text)
   const good = parsed.type ?? before?.good ?? null
-  return { stamp: file.stamp, version, parsed: parsed.type || !good ? parsed : stale(parsed, file.path), good }
+  return { path: file.path, stamp: file.stamp, version, parsed: parsed.type || !good ? parsed : stale(parsed, file.path), good }
 }
+
+const unread = (why: Diagnostic): ParsedFile => ({ type: null, kind: 'skipped', diagnostics: [why] })
 
 /** One finding for an edit that made a file unusable: what is wrong, and that the version before it stays (SCO-11). */
 function stale(parsed: ParsedFile, path: string): ParsedFile {
-  const why = parsed.diagnostics.at(-1) ?? { path, line: 1, severity: 'warning', message: 'the file has no frontmatter any more', remedy: 'add one, or delete the file' }
+  const remedy = 'add one, or delete the file'
+  const gone = { path, line: 1, severity: 'warning', message: 'the file has no frontmatter any more', remedy } as const
+  const why = parsed.diagnostics.at(-1) ?? gone
   return { ...parsed, diagnostics: [{ ...why, remedy: `${why.remedy} (the last good version stays in use)` }] }
 }

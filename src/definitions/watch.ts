@@ -15,11 +15,13 @@ export type FolderWatch = {
   close(): Promise<void>
 }
 
+export type WatchListener = { onChange(paths: ReadonlySet<string>): void; onError(error: unknown): void }
+
 /**
  * Watches agents folders (SCO-09), through a folder above where one does not exist yet, and never the tree around them. `onChange` gets
  * the paths of one burst of changes.
  */
-export function watchFolders(folders: WatchedFolders, on: { onChange(paths: ReadonlySet<string>): void; onError(error: unknown): void }): FolderWatch {
+export function watchFolders(folders: WatchedFolders, on: WatchListener): FolderWatch {
   let current = folders
   const burst = createBurst(on.onChange)
   const watcher = watch([...folders.agents, folders.plugins], {

@@ -43,6 +43,10 @@ export const CORPUS: readonly Expected[] = [
       '36: note: autoCompactWindow is checked, but long histories are not compacted yet',
     ],
   },
+  {
+    file: 'anchor-map.md', kind: 'type', name: 'mapped-anchor', description: 'Maps and lists with anchors are no faults.',
+    tools: ['Read'], findings: ['5: note: hooks are checked, but not run yet'],
+  },
   { file: 'anchors.md', kind: 'type', name: 'anchored', description: 'anchored', tools: ['Read', 'Grep'] },
   {
     file: 'apostrophe.md', kind: 'type', name: 'apostrophe', description: 'It\'s for the wheel that won\'t turn: any size',
@@ -69,6 +73,10 @@ export const CORPUS: readonly Expected[] = [
   {
     file: 'block-under-indented.md', kind: 'type', name: 'slack', description: 'First line\nsecond line: not indented',
     model: 'sonnet', findings: ['5: warning: "second line" is no field, so it is read as text'],
+  },
+  {
+    file: 'bold-description.md', kind: 'type', name: 'bold', description: '**Important** use it first', model: 'sonnet',
+    findings: ['3: warning: frontmatter is not valid YAML (line 3)'],
   },
   {
     file: 'bom-crlf-broken.md', kind: 'type', name: 'bom-crlf', description: 'Use this when: lines end the Windows way.',
@@ -112,8 +120,10 @@ export const CORPUS: readonly Expected[] = [
   { file: 'comments.md', kind: 'type', name: 'commented', description: 'Has comments between its fields.' },
   { file: 'crlf.md', kind: 'type', name: 'crlf', description: 'Lines end the Windows way.', tools: ['Read', 'Grep'] },
   {
-    file: 'deep.md', kind: 'type', name: 'deep', description: 'Nested without end.',
-    findings: ['4: warning: frontmatter is not valid YAML (line 4)', '4: warning: field "outputSchema" must be a map (a JSON Schema)'],
+    file: 'deep.md', kind: 'type', name: 'deep', description: 'Nested without end.', findings: [
+      '4: warning: frontmatter is not valid YAML (line 4)',
+      '4: warning: field "outputSchema" must be a map (a JSON Schema)',
+    ],
   },
   {
     file: 'description-below.md', kind: 'type', name: 'below', description: 'Use this agent when: the text is on the next line',
@@ -237,6 +247,12 @@ export const CORPUS: readonly Expected[] = [
   },
   { file: 'name-path.md', kind: 'skipped', findings: ['2: error: name "../../etc/passwd" cannot be used'] },
   { file: 'name-space.md', kind: 'skipped', findings: ['2: error: name "Code Reviewer" cannot be used'] },
+  {
+    file: 'nested-duplicate.md', kind: 'type', name: 'nested-twice', description: 'A key twice inside a map.', findings: [
+      '4: warning: field "outputSchema" must be a map (a JSON Schema)',
+      '6: warning: frontmatter is not valid YAML (line 6)',
+    ],
+  },
   { file: 'no-newline-at-end.md', kind: 'type', name: 'no-newline', description: 'The file ends without a line break.' },
   {
     file: 'no-space.md', kind: 'type', name: 'tight', description: 'No space after the colon.', tools: ['Read'],

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentType } from '../../src/core/agent-type.ts'
 import { fixText } from '../../src/definitions/fix.ts'
@@ -30,22 +30,46 @@ describe('CMD-07 --fix', () => {
     ['quotes a star', 'description: d\ntools: *', 'description: d\ntools: "*"'],
     ['escapes quotes inside quotes', 'description: "say "hi" now"', 'description: "say \\"hi\\" now"'],
     ['keeps a literal \\n literal', 'description: when: now\\n\\n<example>', 'description: "when: now\\\\n\\\\n<example>"'],
-    ['puts unindented lines into the value above', 'description: d\nwhen it breaks: mend\nmodel: opus', 'description: "d\\nwhen it breaks: mend"\nmodel: opus'],
-    ['leaves sound lines beside a broken one as they are', 'description: when: now\ntools: [Read,   Grep] # two\nmodel: "opus"', 'description: "when: now"\ntools: [Read,   Grep] # two\nmodel: "opus"'],
-    ['corrects the case and dashes of field names', 'description: d\nMax_Turns: 3\nDISALLOWED-TOOLS: Bash', 'description: d\nmaxTurns: 3\ndisallowedTools: Bash'],
+    [
+      'puts unindented lines into the value above', 'description: d\nwhen it breaks: mend\nmodel: opus',
+      'description: "d\\nwhen it breaks: mend"\nmodel: opus',
+    ],
+    [
+      'leaves sound lines beside a broken one as they are', 'description: when: now\ntools: [Read,   Grep] # two\nmodel: "opus"',
+      'description: "when: now"\ntools: [Read,   Grep] # two\nmodel: "opus"',
+    ],
+    [
+      'corrects the case and dashes of field names', 'description: d\nMax_Turns: 3\nDISALLOWED-TOOLS: Bash',
+      'description: d\nmaxTurns: 3\ndisallowedTools: Bash',
+    ],
     ['renames allowed-tools to tools, never to its opposite', 'description: d\nallowed-tools: Read', 'description: d\ntools: Read'],
-    ['leaves a misspelt field beside the right one', 'description: d\ntools: Read\nTools: Bash', 'description: d\ntools: Read\nTools: Bash'],
+    [
+      'leaves a misspelt field beside the right one', 'description: d\ntools: Read\nTools: Bash',
+      'description: d\ntools: Read\nTools: Bash',
+    ],
     ['renames only the first of two spellings', 'description: d\nTools: Read\nTOOLS: Bash', 'description: d\ntools: Read\nTOOLS: Bash'],
-    ['corrects the case of fixed values', 'description: d\nmodel: Sonnet\ncolor: RED\nmemory: "User"', 'description: d\nmodel: sonnet\ncolor: red\nmemory: user'],
+    [
+      'corrects the case of fixed values', 'description: d\nmodel: Sonnet\ncolor: RED\nmemory: "User"',
+      'description: d\nmodel: sonnet\ncolor: red\nmemory: user',
+    ],
     ['quotes bare numbers and booleans as text', 'description: 007', 'description: "007"'],
     ['replaces tabs that YAML refuses', 'description: d\ntools:\n\t- Read\n\t- Grep', 'description: d\ntools: ["Read","Grep"]'],
-    ['does not guess at unknown fields or values', 'description: d\nversion: 1\ncolor: magenta', 'description: d\nversion: 1\ncolor: magenta'],
+    [
+      'leaves a broken map for its author', 'description: when: now\nhooks:\n  Stop: [\nmodel: opus',
+      'description: "when: now"\nhooks:\n  Stop: [\nmodel: opus',
+    ],
+    [
+      'does not guess at unknown fields or values', 'description: d\nversion: 1\ncolor: magenta',
+      'description: d\nversion: 1\ncolor: magenta',
+    ],
   ]
   for (const [what, before, after] of repairs) {
     test(what, () => expect(fixText(`---\nname: a\n${before}\n---\nbody`)).toBe(`---\nname: a\n${after}\n---\nbody`))
   }
 
-  for (const text of ['', '# Title\n', '---js\nx\n---\n', '---\nname: a\n', '---\nx: [\n---\n', '---\n---\n', '------\nname: A: b\n---\n']) {
+  for (const text of [
+    '', '# Title\n', '---js\nx\n---\n', '---\nname: a\n', '---\nx: [\n---\n', '---\n---\n', '------\nname: A: b\n---\n',
+  ]) {
     test(`leaves ${JSON.stringify(text)} alone`, () => expect(fixText(text)).toBe(text))
   }
 })

@@ -6,10 +6,15 @@ import { parseAgentFile } from '../../src/definitions/parse.ts'
 describe('TYP-18 types given in code', () => {
   test('take the fields of a file, the prompt being the body', () => {
     const { types, diagnostics } = typesFromCode({
-      mender: { description: 'Mends.', prompt: 'You mend.\n', tools: ['Read', 'Bash(npm test, --x)'], maxTurns: 3, experimental: { cacheTtl: '1h' } },
+      mender: {
+        description: 'Mends.', prompt: 'You mend.\n', tools: ['Read', 'Bash(npm test, --x)'], maxTurns: 3,
+        experimental: { cacheTtl: '1h' },
+      },
     }, '--agents')
-    const file = parseAgentFile('---\nname: mender\ndescription: Mends.\ntools: Read, Bash(npm test, --x)\nmaxTurns: 3\nexperimental: {cacheTtl: 1h}\n---\nYou mend.\n',
-      { path: 'x.md', scope: 'code', trusted: true, root: '/' }).type
+    const file = parseAgentFile(
+      '---\nname: mender\ndescription: Mends.\ntools: Read, Bash(npm test, --x)\nmaxTurns: 3\nexperimental: {cacheTtl: 1h}\n---\nYou mend.\n',
+      { path: 'x.md', scope: 'code', trusted: true, root: '/' },
+    ).type
     expect(diagnostics).toEqual([])
     expect(types).toEqual([{ ...file, hash: types[0]?.hash }])
     expect(types[0]).toMatchObject({ scope: 'code', path: null, trusted: true, cacheTtl: '1h', mode: 'build' })
@@ -17,7 +22,9 @@ describe('TYP-18 types given in code', () => {
 
   test('give the diagnostics of a file, and one bad definition stops no other', () => {
     const { types, diagnostics } = typesFromCode({
-      'bad name': { description: 'x', prompt: 'y' }, mute: { prompt: 'y' }, good: { description: 'x', prompt: 'y', tool: 'Read', maxTurns: '0' }, text: 'x', code: { description: 'd', model: 'script', prompt: 'none' },
+      'bad name': { description: 'x', prompt: 'y' }, mute: { prompt: 'y' },
+      good: { description: 'x', prompt: 'y', tool: 'Read', maxTurns: '0' }, text: 'x',
+      code: { description: 'd', model: 'script', prompt: 'none' },
     }, '--agents')
     expect(types.map(({ name }) => name)).toEqual(['good'])
     expect(diagnostics.map(formatDiagnostic)).toEqual([
@@ -26,7 +33,8 @@ describe('TYP-18 types given in code', () => {
       '--agents:1: warning: agent "good": unknown field "tool", did you mean "tools"?; dropped; rename or remove it',
       '--agents:1: warning: agent "good": field "maxTurns" must be an integer of at least 1; ignored',
       '--agents:1: error: agent "text": the definition must be a map of plain data; write {"description": "…", "prompt": "…"}',
-      '--agents:1: error: agent "code": `model: script` needs a ```js block in the body, and there is none; add the program, or choose a language model',
+      '--agents:1: error: agent "code": `model: script` needs a ```js block in the body, and there is none; '
+        + 'add the program, or choose a language model',
     ])
   })
 
@@ -40,13 +48,19 @@ describe('TYP-18 types given in code', () => {
   }
 
   test('nothing given is no types and no findings', () => {
-    expect([typesFromCode(undefined, 'x'), typesFromCode(null, 'x'), typesFromCode({}, 'x')]).toEqual(Array(3).fill({ types: [], diagnostics: [] }))
+    for (const nothing of [undefined, null, {}]) expect(typesFromCode(nothing, 'x')).toEqual({ types: [], diagnostics: [] })
   })
 
   test('cycles, functions and prototypes in a definition are refused or dropped', () => {
     const cycle: Record<string, unknown> = { description: 'd', prompt: 'p' }
     cycle['outputSchema'] = cycle
-    const { types, diagnostics } = typesFromCode({ cycle, call: { description: 'd', prompt: 'p', hooks: () => 1 }, proto: JSON.parse('{"description":"d","prompt":"p","__proto__":{"polluted":1}}') as unknown }, 'code')
+    const { types, diagnostics } = typesFromCode(
+      {
+        cycle, call: { description: 'd', prompt: 'p', hooks: () => 1 },
+        proto: JSON.parse('{"description":"d","prompt":"p","__proto__":{"polluted":1}}') as unknown,
+      },
+      'code',
+    )
     expect(types.map(({ name }) => name)).toEqual(['proto'])
     expect(diagnostics).toHaveLength(2)
     expect('polluted' in {}).toBe(false)

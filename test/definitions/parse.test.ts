@@ -16,12 +16,21 @@ describe('what a diagnostic says, word for word', () => {
     ['TYP-03', head('initialPrompt: a: b'), 'a.md:4: warning: frontmatter is not valid YAML (line 4); read line by line'],
     ['TYP-04', '---\ntitle: a: b\n---\n', 'a.md:2: error: frontmatter cannot be read (line 2); write it as YAML, with a line `name: …`'],
     ['TYP-05', '---js\nthrow 1\n---\n', 'a.md:1: error: frontmatter language "js" is not accepted; use YAML'],
-    ['TYP-12', head('disallowedTool: Bash'), 'a.md:4: warning: unknown field "disallowedTool", did you mean "disallowedTools"?; dropped; rename or remove it'],
+    [
+      'TYP-12', head('disallowedTool: Bash'),
+      'a.md:4: warning: unknown field "disallowedTool", did you mean "disallowedTools"?; dropped; rename or remove it',
+    ],
     ['TYP-12', head('maxTurns: many'), 'a.md:4: warning: field "maxTurns" must be an integer of at least 1; ignored'],
-    ['TYP-07', '---\nname: a:b\ndescription: x\n---\n', 'a.md:2: error: name "a:b" cannot be used; use letters, digits and "-", for example "a-b"'],
+    [
+      'TYP-07', '---\nname: a:b\ndescription: x\n---\n',
+      'a.md:2: error: name "a:b" cannot be used; use letters, digits and "-", for example "a-b"',
+    ],
     ['TYP-06', '---\nname: a\n---\n', 'a.md:2: warning: frontmatter has no "description", so this is no agent type; say when to use it'],
     ['TYP-08', '---\nname: 12\ndescription: x\n---\nRole', 'a.md:2: note: field "name" is a bare number, taken as text; quote it'],
-    ['PRG-01', head('model: script'), 'a.md:4: error: `model: script` needs a ```js block in the body, and there is none; add the program, or choose a language model'],
+    [
+      'PRG-01', head('model: script'),
+      'a.md:4: error: `model: script` needs a ```js block in the body, and there is none; add the program, or choose a language model',
+    ],
   ]
   for (const [id, text, line] of rows) test(`${id} ${line}`, () => expect(told(parseAgentFile(text, own).diagnostics)).toEqual([line]))
 })
@@ -29,14 +38,17 @@ describe('what a diagnostic says, word for word', () => {
 test('TYP-09 TYP-10 every field arrives as what it is', () => {
   const { type, diagnostics } = parseAgentFile(head([
     'disallowedTools: WebFetch', 'permissionMode: manual', 'maxTurns: 4', 'skills: a, b', 'mcpServers: [x, {y: {command: z}}]',
-    'hooks: {Stop: [{hooks: [{type: command, command: ls}]}]}', 'memory: local', 'background: true', 'effort: 7', 'isolation: worktree', 'color: cyan',
-    'initialPrompt: Go', 'experimental: {cacheTtl: 5m}', 'omitClaudeMd: "true"', 'mode: build', 'readOnly: true', 'timeout: 1.5', 'expectedDuration: 9',
+    'hooks: {Stop: [{hooks: [{type: command, command: ls}]}]}', 'memory: local', 'background: true',
+    'effort: 7', 'isolation: worktree', 'color: cyan',
+    'initialPrompt: Go', 'experimental: {cacheTtl: 5m}', 'omitClaudeMd: "true"', 'mode: build', 'readOnly: true',
+    'timeout: 1.5', 'expectedDuration: 9',
     'outputSchema: {type: object}', 'autoCompactWindow: 1000',
   ].join('\n')), own)
   expect(diagnostics).toEqual([])
   expect(type).toMatchObject({
     disallowedTools: ['WebFetch'], permissionMode: 'default', maxTurns: 4, skills: ['a', 'b'], mcpServers: ['x', { y: { command: 'z' } }],
-    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'ls' }] }] }, memory: 'local', background: true, effort: 7, isolation: 'worktree', color: 'cyan',
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'ls' }] }] }, memory: 'local', background: true, effort: 7,
+    isolation: 'worktree', color: 'cyan',
     initialPrompt: 'Go', cacheTtl: '5m', omitClaudeMd: true, mode: 'build', readOnly: true, timeout: 1.5, expectedDuration: 9,
     outputSchema: { type: 'object' }, autoCompactWindow: 1000, tools: null, model: null, program: null,
   })
@@ -48,7 +60,10 @@ test('a field that takes effect later is named, with what is missing', () => {
 })
 
 describe('TYP-13 the mode of a type that names none', () => {
-  for (const [tools, mode] of [['Read, Write', 'build'], ['MultiEdit', 'build'], ['Bash(npm test)', 'build'], ['bash', 'build'], ['"*"', 'explore'], ['Read, WebFetch, Agent', 'explore'], ['mcp__x__write', 'explore']]) {
+  for (const [tools, mode] of [
+    ['Read, Write', 'build'], ['MultiEdit', 'build'], ['Bash(npm test)', 'build'], ['bash', 'build'], ['"*"', 'explore'],
+    ['Read, WebFetch, Agent', 'explore'], ['mcp__x__write', 'explore'],
+  ]) {
     test(`tools: ${tools} is ${mode}`, () => expect(parseAgentFile(head(`tools: ${tools}`), own).type?.mode).toBe(mode))
   }
   test('no list is explore, and a written mode wins', () => {
@@ -76,7 +91,9 @@ describe('SCO-06 a file of an untrusted root', () => {
   })
   test('keeps project memory, and trusted it keeps all', () => {
     expect(parseAgentFile(head('memory: project'), foreign).type?.memory).toBe('project')
-    expect(parseAgentFile(head(risky), { ...foreign, trusted: true }).type).toMatchObject({ memory: 'user', permissionMode: 'bypassPermissions' })
+    expect(parseAgentFile(head(risky), { ...foreign, trusted: true }).type).toMatchObject({
+      memory: 'user', permissionMode: 'bypassPermissions',
+    })
   })
 })
 
@@ -108,7 +125,9 @@ describe('PRG-01 the program of a script type', () => {
 
 describe('hostile files', () => {
   /** As much of it as a frontmatter may hold, and a little less. */
-  const most = (piece: string, before = '') => `---\nname: a\ndescription: b\n${before}${piece.repeat(Math.floor((32_000 - before.length) / piece.length))}\n---\n`
+  const most = (piece: string, before = '') => file(before + piece.repeat(Math.floor((32_000 - before.length) / piece.length)))
+  const file = (fields: string) => `---\nname: a\ndescription: b\n${fields}\n---\n`
+  const fields = (count: number, key: string) => file(Array.from({ length: count }, (_, i) => `${key}${i}: v`).join('\n'))
   const rows: Readonly<Record<string, string>> = {
     'nested lists': most('[', 'x: '),
     'nested maps': most('{a: ', 'x: '),
@@ -121,8 +140,8 @@ describe('hostile files', () => {
     'anchored keys': most('&a a: b\n'),
     'aliases': most('- *a\n', 'x: &a 1\ny:\n'),
     'tags': most('!!x '),
-    'fields': Array.from({ length: 2_500 }, (_, i) => `key${i}: v\n`).join('').replace(/^/, '---\nname: a\ndescription: b\n').concat('---\n'),
-    'unknown fields with long names': Array.from({ length: 100 }, (_, i) => `${'k'.repeat(300)}${i}: v\n`).join('').replace(/^/, '---\nname: a\ndescription: b\n').concat('---\n'),
+    'fields': fields(2_500, 'key'),
+    'unknown fields with long names': fields(100, 'k'.repeat(300)),
     'one field again and again': most('description: c\n'),
     'examples never closed': most('<example>\n'),
     'examples opened and closed': most('<example>\nuser: "a: b"\n</example>\n', 'initialPrompt: x: y\n'),
@@ -148,7 +167,9 @@ describe('hostile files', () => {
     })
   }
   test('a value cannot reach a prototype', () => {
-    const { type } = parseAgentFile(head('outputSchema: {__proto__: {polluted: 1}, properties: {__proto__: {polluted: 1}}}\n__proto__: {polluted: 1}'), own)
+    const { type } = parseAgentFile(
+      head('outputSchema: {__proto__: {polluted: 1}, properties: {__proto__: {polluted: 1}}}\n__proto__: {polluted: 1}'), own,
+    )
     expect('polluted' in {}).toBe(false)
     expect(JSON.stringify(type?.outputSchema)).toBe('{"properties":{}}')
     expect(type && Object.getPrototypeOf(type)).toBe(Object.prototype)

@@ -34,7 +34,9 @@ describe('SCO-01 the first definition of a name wins', () => {
     expect(shadowed.map(({ type, by }) => [type.description, by.description])).toEqual([['From user.', 'From project.']])
     expect(skipped.map(({ path, reason }) => [path, reason.severity])).toEqual([[join(at.home, 'agents/bad.md'), 'error']])
     expect(folders.map(({ scope }) => scope)).toEqual(['managed', 'project', 'project', 'user', 'user-claude', 'built-in'])
-    expect(lines()).toEqual(['user/.cadre/agents/bad.md:2: error: name "bad name" cannot be used; use letters, digits and "-", for example "bad-name"'])
+    expect(lines()).toEqual([
+      'user/.cadre/agents/bad.md:2: error: name "bad name" cannot be used; use letters, digits and "-", for example "bad-name"',
+    ])
   })
 })
 
@@ -43,7 +45,9 @@ describe('SCO-02 project folders', () => {
     const at = place()
     const cwd = join(at.root, 'packages', 'a')
     mkdirSync(cwd, { recursive: true })
-    const folders = [cwd, join(at.root, 'packages'), at.root].flatMap((folder) => [join(folder, '.cadre/agents'), join(folder, '.claude/agents')])
+    const folders = [cwd, join(at.root, 'packages'), at.root].flatMap((folder) => [
+      join(folder, '.cadre/agents'), join(folder, '.claude/agents'),
+    ])
     for (const folder of folders) put(join(folder, 'x.md'), body('x', folder))
     put(join(at.top, '.cadre/agents/above.md'), body('above', 'above the root'))
     put(join(at.root, 'packages/b/.cadre/agents/beside.md'), body('beside', 'beside the cwd'))
@@ -96,7 +100,9 @@ describe('SCO-05 plugins', () => {
     put(join(at.home, 'agents/sail.md'), agentFile('sail'))
     put(join(at.top, 'My Plugin/agents/fly.md'), agentFile('fly'))
     const { types } = await load(at, { plugins: [join(at.top, 'My Plugin')] })
-    expect(types.list().types.map(({ type, alsoNamed }) => [type.name, ...alsoNamed])).toEqual([['sail'], ['bikes:mend', 'mend'], ['boats:mend'], ['boats:sail'], ['my-plugin:fly', 'fly']])
+    expect(types.list().types.map(({ type, alsoNamed }) => [type.name, ...alsoNamed])).toEqual([
+      ['sail'], ['bikes:mend', 'mend'], ['boats:mend'], ['boats:sail'], ['my-plugin:fly', 'fly'],
+    ])
     expect(types.find('mend')?.name).toBe('bikes:mend')
     expect(types.find('boats:sail')?.name).toBe('boats:sail')
     expect(types.find('sail')?.scope).toBe('user')
@@ -111,7 +117,8 @@ describe('TYP-02 a folder', () => {
     const { types, lines } = await load(at)
     expect(types.find('same')?.description).toBe('B.md')
     expect(types.list().shadowed.map(({ type }) => type.description)).toEqual(['b.md', 'b/a.md', 'z.md', 'ä.md'])
-    expect(lines()[0]).toBe('user/.cadre/agents/b.md:1: warning: type "same" is defined in user/.cadre/agents/B.md and again in user/.cadre/agents/b.md; the first by path counts; rename or remove the other')
+    expect(lines()[0]).toBe('user/.cadre/agents/b.md:1: warning: type "same" is defined in user/.cadre/agents/B.md '
+      + 'and again in user/.cadre/agents/b.md; the first by path counts; rename or remove the other')
   })
 
   test('is read through links, each real folder once, and survives loops, pipes and links to nowhere', async () => {
@@ -131,7 +138,8 @@ describe('TYP-02 a folder', () => {
     expect(loaded.types.list().shadowed).toHaveLength(1)
     const about = loaded.told.map(({ path, severity, message }) => `${path.slice(folder.length + 1)} ${severity}: ${message.slice(0, 25)}`)
     expect(about.toSorted()).toEqual([
-      'nowhere.md warning: cannot be read: ENOENT: n', 'pipe.md warning: is not a regular file', 'self.md warning: cannot be read: ELOOP: to',
+      'nowhere.md warning: cannot be read: ENOENT: n', 'pipe.md warning: is not a regular file',
+      'self.md warning: cannot be read: ELOOP: to',
       'zlink.md warning: type "b" is defined in /t',
     ])
   })
@@ -143,7 +151,10 @@ describe('TYP-02 a folder', () => {
     put(join(at.home, 'agents/most.md'), agentFile('most').padEnd(1_048_576, 'x'))
     const loaded = await load(at)
     expect(names(loaded)).toEqual(['most'])
-    expect(loaded.lines()).toEqual(['user/.cadre/agents/large.md:1: error: the file is over 1 MB; skipped; an agent file is a role prompt, move the rest to files it can read'])
+    expect(loaded.lines()).toEqual([
+      'user/.cadre/agents/large.md:1: error: the file is over 1 MB; '
+        + 'skipped; an agent file is a role prompt, move the rest to files it can read',
+    ])
   })
 })
 
@@ -153,7 +164,9 @@ describe('TYP-16 the name of a type', () => {
     for (const name of ['code-reviewer', 'Code_Reviewer', 'general', 'explorer']) put(join(at.home, `agents/${name}.md`), agentFile(name))
     const { types } = await load(at)
     const found = (written: string) => types.find(written)?.name
-    expect(['code-reviewer', 'Code_Reviewer', 'CODE REVIEWER', 'code.reviewer'].map(found)).toEqual(['code-reviewer', 'Code_Reviewer', 'Code_Reviewer', 'Code_Reviewer'])
+    expect([
+      'code-reviewer', 'Code_Reviewer', 'CODE REVIEWER', 'code.reviewer',
+    ].map(found)).toEqual(['code-reviewer', 'Code_Reviewer', 'Code_Reviewer', 'Code_Reviewer'])
     expect(['', '-', 'constructor', '__proto__'].map(found)).toEqual([undefined, undefined, undefined, undefined])
     expect(types.require(undefined).name).toBe('general')
   })
@@ -169,7 +182,7 @@ describe('TYP-16 the name of a type', () => {
     expect(types.list().types.map(({ type, startable }) => [type.name, startable])).toEqual([['a', true], ['b', true], ['verifier', false]])
   })
 
-  test('TYP-17 general-purpose, Explore and fork are general, explorer and general with the conversation, unless a type has that name', async () => {
+  test('TYP-17 general-purpose, Explore and fork mean general, explorer and a forked general, unless a type has that name', async () => {
     const at = place()
     for (const name of ['general', 'explorer']) put(join(at.builtIn, `${name}.md`), agentFile(name))
     const { types } = await load(at)
@@ -196,12 +209,16 @@ describe('TYP-20 the list of types in a system prompt', () => {
   test('above 15,000 tokens is a warning, once, that names the longest', async () => {
     const at = place()
     put(join(at.home, 'agents/short.md'), agentFile('short'))
-    for (const name of ['long', 'longer', 'longest']) put(join(at.home, `agents/${name}.md`), agentFile(name, 'word '.repeat(4_000 + name.length)))
+    for (const name of ['long', 'longer', 'longest']) {
+      put(join(at.home, `agents/${name}.md`), agentFile(name, 'word '.repeat(4_000 + name.length)))
+    }
     const { types, told } = await load(at)
     const all = types.list().types.map(({ type }) => type)
     types.segment(all)
     types.segment(all)
-    expect(told.map(({ message }) => message)).toEqual(['the list of agent types takes about 15035 tokens of every agent that can delegate; the longest are longest, longer, long'])
+    expect(told.map(({ message }) => message)).toEqual([
+      'the list of agent types takes about 15035 tokens of every agent that can delegate; the longest are longest, longer, long',
+    ])
   })
 })
 

@@ -25,16 +25,25 @@ export const agentFile = (name: string, description = `The ${name} type.`, more 
   `---\nname: ${name}\ndescription: ${description}\n${more}---\n\nYou are ${name}.\n`
 
 /** A machine of its own: a project, a home, a managed folder, and no built-in types unless the test puts some there. */
-export type Place = { readonly top: string; readonly root: string; readonly userHome: string; readonly home: string; readonly managed: string; readonly builtIn: string }
+export type Place = Readonly<Record<'top' | 'root' | 'userHome' | 'home' | 'managed' | 'builtIn', string>>
 
 export function place(): Place {
   const top = tempFolder()
-  const at = { top, root: join(top, 'repo'), userHome: join(top, 'user'), home: join(top, 'user', '.cadre'), managed: join(top, 'etc', 'cadre', 'agents'), builtIn: join(top, 'built-in') }
+  const at = {
+    top, root: join(top, 'repo'), userHome: join(top, 'user'), home: join(top, 'user', '.cadre'),
+    managed: join(top, 'etc', 'cadre', 'agents'), builtIn: join(top, 'built-in'),
+  }
   for (const folder of [at.root, at.userHome, at.builtIn]) mkdirSync(folder)
   return at
 }
 
-export type Loaded = { readonly types: TypeRegistry; readonly told: Diagnostic[]; readonly changes: TypeChange[]; lines(): readonly string[] }
+export type Loaded = {
+  readonly types: TypeRegistry
+  readonly told: Diagnostic[]
+  readonly changes: TypeChange[]
+  /** What was told, as lines, with paths from the top of the place. */
+  lines(): readonly string[]
+}
 
 export async function load(at: Place, options: Partial<RegistryOptions> = {}): Promise<Loaded> {
   const told: Diagnostic[] = []

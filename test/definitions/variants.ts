@@ -1,8 +1,10 @@
+import type { AgentType } from '../../src/core/agent-type.ts'
+
 /** What an author meant by an agent file, and one of the many ways to write it down. */
 export type Variant = {
   readonly text: string
   readonly shape: string
-  readonly meant: { readonly name: string; readonly description: string; readonly tools: readonly string[] | null; readonly model: string | null; readonly prompt: string }
+  readonly meant: Pick<AgentType, 'name' | 'description' | 'tools' | 'model' | 'prompt'>
 }
 
 /** Numbers that look random and are the same in every run (mulberry32). */
@@ -17,12 +19,23 @@ function dice(seed: number): (sides: number) => number {
 }
 
 const OPENINGS = ['Use this agent when', 'Checks', 'Expert for', 'MUST BE USED to repair', 'Proactively mends', 'Für']
-const OBJECTS = ['wheels', 'brake pads (front and rear)', 'chains & cogs', 'the "hub" gear', 'a rider\'s saddle', 'tyres, tubes and valves', '车轮', 'lamps 💡']
+const OBJECTS = [
+  'wheels', 'brake pads (front and rear)', 'chains & cogs', 'the "hub" gear', 'a rider\'s saddle', 'tyres, tubes and valves', '车轮',
+  'lamps 💡',
+]
 const TAILS = ['.', ': anything that squeaks.', ' - fast', '; see issue#12', ', e.g. `true`', ': [a, b] or {c}', ' @ any size!', ' 100%']
-const TALK = ['\\n\\n<example>\\nContext: A flat tyre.\\nuser: "My tyre: flat"\\nassistant: "At once"\\n</example>', '\\nExamples: one, two']
-const TOOLS = [null, ['*'], ['Read'], ['Read', 'Grep', 'Glob'], ['Read', 'Bash(npm test, --x)'], ['mcp__bikes__find', 'Read'], ['search/codebase', 'Agent(a, b)']] as const
+const TALK = [
+  '\\n\\n<example>\\nContext: A flat tyre.\\nuser: "My tyre: flat"\\nassistant: "At once"\\n</example>', '\\nExamples: one, two',
+]
+const TOOLS = [
+  null, ['*'], ['Read'], ['Read', 'Grep', 'Glob'], ['Read', 'Bash(npm test, --x)'], ['mcp__bikes__find', 'Read'],
+  ['search/codebase', 'Agent(a, b)'],
+] as const
 const MODELS = [null, 'sonnet', 'opus', 'inherit', 'claude-sonnet-4-5-20250929', 'Claude Sonnet 4.5', 'anthropic/claude-opus-4-1']
-const BODIES = ['You mend bicycles.', '# Role\n\nYou mend.\n\n---\n\nname: not this\n\n```js\nreturn 1\n```', 'One line without an end', '<example>\nuser: hi\n</example>']
+const BODIES = [
+  'You mend bicycles.', '# Role\n\nYou mend.\n\n---\n\nname: not this\n\n```js\nreturn 1\n```', 'One line without an end',
+  '<example>\nuser: hi\n</example>',
+]
 
 /** Ways to write a description down; null where that way cannot say this text. */
 const DESCRIPTIONS: Readonly<Record<string, (text: string) => string | null>> = {
@@ -65,7 +78,9 @@ export function variants(count: number, seed = 1): readonly Variant[] {
       `description:${DESCRIPTIONS[way]?.(description) ?? ''}`,
       ...(tools ? [`tools:${some(LISTS.map((list) => () => list(tools)))}`] : []),
       ...(model ? [`model: ${model}`] : []),
-      ...(roll(3) === 0 ? [pick(['color: blue', 'version: 1.0', 'category: repair', 'tags: [a, b]', '# a comment', 'handoffs:\n  - label: next'])] : []),
+      ...(roll(3) === 0 ? [pick([
+        'color: blue', 'version: 1.0', 'category: repair', 'tags: [a, b]', '# a comment', 'handoffs:\n  - label: next',
+      ])] : []),
     ]
     const [first = '', ...rest] = lines
     const ordered = roll(4) === 0 ? [...rest, first] : lines

@@ -33,7 +33,9 @@ describe('SCO-09 hot reload', () => {
     await until(() => types.find('a')?.description === 'Changed.')
     rmSync(join(folder, 'b.md'))
     await until(() => types.find('b') === undefined)
-    expect(changes).toEqual([{ added: ['b'], changed: [], removed: [] }, { added: [], changed: ['a'], removed: [] }, { added: [], changed: [], removed: ['b'] }])
+    expect(changes).toEqual([
+      { added: ['b'], changed: [], removed: [] }, { added: [], changed: ['a'], removed: [] }, { added: [], changed: [], removed: ['b'] },
+    ])
   })
 
   const later: Readonly<Record<string, (at: Place) => string>> = {
@@ -114,7 +116,7 @@ describe('SCO-09 hot reload', () => {
     await until(() => types.find('x')?.description === 'project')
     rmSync(join(at.root, '.cadre'), { recursive: true })
     await until(() => types.find('x')?.description === 'built in')
-    expect(changes).toEqual(Array(2).fill({ added: [], changed: ['x'], removed: [] }))
+    expect(changes).toEqual([{ added: [], changed: ['x'], removed: [] }, { added: [], changed: ['x'], removed: [] }])
   })
 
   test('watches the way to the agents folders, never the tree around them', async () => {
@@ -128,7 +130,10 @@ describe('SCO-09 hot reload', () => {
 })
 
 describe('SCO-11 an edit that makes a file unusable', () => {
-  const edits = { 'no YAML': '---\nx: [\n---\n', 'no name': '---\ndescription: x\ncolor: nope\n---\n', 'no frontmatter': 'just text', 'nothing': '', 'not UTF-8': new Uint8Array([0xff, 0xff]), 'another language': '---js\n---\n' }
+  const edits = {
+    'no YAML': '---\nx: [\n---\n', 'no name': '---\ndescription: x\ncolor: nope\n---\n', 'no frontmatter': 'just text', 'nothing': '',
+    'not UTF-8': new Uint8Array([0xff, 0xff]), 'another language': '---js\n---\n',
+  }
   for (const [what, content] of Object.entries(edits)) {
     test(`(${what}) keeps the last good version and gives one finding; deleting the file removes the type`, async () => {
       const at = place()
