@@ -15,7 +15,9 @@ describe('SET-01: which layer wins', () => {
     test(`${highest} wins over every layer below it`, () => {
       using place = settingsPlace()
       const set = LAYERS.slice(rank)
-      for (const layer of set) if (layer !== 'code' && layer !== 'environment') place.write(layer, { limits: { maxRunning: 100 + LAYERS.indexOf(layer) } })
+      for (const layer of set) if (layer !== 'code' && layer !== 'environment') place.write(layer, {
+        limits: { maxRunning: 100 + LAYERS.indexOf(layer) },
+      })
       const { settings, diagnostics } = place.load({
         trustedInCode: true,
         ...(set.includes('code') && { code: { limits: { maxRunning: 101 } } }),
@@ -53,9 +55,18 @@ describe('SET-01: which layer wins', () => {
   test('every environment variable of section 21 that takes effect is read, and an empty one sets nothing', () => {
     using place = settingsPlace({ user: { model: 'ollama/below' } })
     const { settings, diagnostics } = place.load({
-      env: { CADRE_MODEL: 'ollama/x', CADRE_SUBAGENT_MODEL: 'haiku', CADRE_MAX_DEPTH: '1', CADRE_MAX_RUNNING: '4', CADRE_CLAUDE_AGENTS: '0', CADRE_JOURNAL: '/j' },
+      env: {
+        CADRE_MODEL: 'ollama/x',
+        CADRE_SUBAGENT_MODEL: 'haiku',
+        CADRE_MAX_DEPTH: '1',
+        CADRE_MAX_RUNNING: '4',
+        CADRE_CLAUDE_AGENTS: '0',
+        CADRE_JOURNAL: '/j',
+      },
     })
-    expect(settings).toMatchObject({ model: 'ollama/x', subagentModel: 'haiku', limits: { maxDepth: 1, maxRunning: 4 }, claudeAgents: false, journal: { path: '/j' } })
+    expect(settings).toMatchObject({
+      model: 'ollama/x', subagentModel: 'haiku', limits: { maxDepth: 1, maxRunning: 4 }, claudeAgents: false, journal: { path: '/j' },
+    })
     expect(diagnostics).toEqual([])
     expect(place.load({ env: { CADRE_MODEL: '' } }).settings.model).toBe('ollama/below')
   })
@@ -97,7 +108,7 @@ describe('SET-01: an untrusted root may only deny, lower limits and switch featu
       test(`${name} in the ${layer} file is ignored with SCO-06's line, and holds once the root is trusted`, () => {
         using place = settingsPlace({ [layer]: content })
         const untrusted = place.load()
-        expect(untrusted.settings).toEqual(settingsPlaceDefaults(place))
+        expect(untrusted.settings).toEqual(defaultsIn(place))
         expect(untrusted.diagnostics).toEqual([{
           path: place.paths[layer],
           line: expect.any(Number),
@@ -115,11 +126,21 @@ describe('SET-01: an untrusted root may only deny, lower limits and switch featu
   test('lower limits and features switched off hold, measured against the user\'s settings', () => {
     using place = settingsPlace({
       user: { limits: { maxRunning: 4 }, allowedModels: ['a', 'b'] },
-      project: { limits: { maxRunning: 5, maxDepth: 0, timeout: 60 }, models: { maxTries: 1 }, programs: { slice: 1 }, claudeAgents: false, allowedModels: ['b'] },
+      project: {
+        limits: { maxRunning: 5, maxDepth: 0, timeout: 60 },
+        models: { maxTries: 1 },
+        programs: { slice: 1 },
+        claudeAgents: false,
+        allowedModels: ['b'],
+      },
     })
     const loaded = place.load()
     expect(loaded.settings).toMatchObject({
-      limits: { maxRunning: 4, maxDepth: 0, timeout: 60 }, models: { maxTries: 1 }, programs: { slice: 1 }, claudeAgents: false, allowedModels: ['b'],
+      limits: { maxRunning: 4, maxDepth: 0, timeout: 60 },
+      models: { maxTries: 1 },
+      programs: { slice: 1 },
+      claudeAgents: false,
+      allowedModels: ['b'],
     })
     expect(linesOf(loaded, place.folder)).toEqual([
       'project/.cadre/settings.json:3: warning: limits.maxRunning ignored: project is not trusted; run "cadre trust"',
@@ -133,7 +154,9 @@ describe('SET-01: an untrusted root may only deny, lower limits and switch featu
 
   test('whatever numbers a project writes, no limit of an untrusted root rises above the user\'s', () => {
     using place = settingsPlace()
-    const limits = fc.record({ maxDepth: fc.nat(9), maxRunning: fc.integer({ min: 1, max: 99 }), timeout: fc.integer({ min: 1, max: 9999 }) }, { requiredKeys: [] })
+    const limits = fc.record({
+      maxDepth: fc.nat(9), maxRunning: fc.integer({ min: 1, max: 99 }), timeout: fc.integer({ min: 1, max: 9999 }),
+    }, { requiredKeys: [] })
     fc.assert(fc.property(limits, limits, limits, (user, project, local) => {
       place.write('user', { limits: user })
       const alone = place.load({ root: place.folder }).settings.limits
@@ -180,7 +203,9 @@ describe('SCO-07: trust', () => {
     for (const folder of [inside, `${inside}-not`, join(place.folder, 'outside'), join(inside, '..dots')]) mkdirSync(folder)
     symlinkSync(join(place.folder, 'outside'), join(inside, 'way-out'))
     place.write('user', { trustedRoots: [inside] })
-    for (const root of [`${inside}-not`, place.root, join(inside, 'way-out'), join(inside, 'no-such-folder')]) expect(place.load({ root }).trusted).toBe(false)
+    for (const root of [
+      `${inside}-not`, place.root, join(inside, 'way-out'), join(inside, 'no-such-folder'),
+    ]) expect(place.load({ root }).trusted).toBe(false)
     expect(place.load({ root: join(inside, '..dots') }).trusted).toBe(true)
   })
 })
@@ -219,17 +244,32 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
     ['{ "quite something else entirely": 1 }', '1: warning: unknown field "quite something else entirely"'],
     ['{ "limits": { "maxRunning": "many" } }', '1: warning: field "limits.maxRunning" must be an integer of at least 1; ignored'],
     ['{ "limits": { "maxRunning": 0 } }', '1: warning: field "limits.maxRunning" must be an integer of at least 1; ignored'],
-    ['{ "limits": { "timeout": 1e300 } }', '1: warning: field "limits.timeout" must be a number of seconds above 0, at most 2000000; ignored'],
+    [
+      '{ "limits": { "timeout": 1e300 } }',
+      '1: warning: field "limits.timeout" must be a number of seconds above 0, at most 2000000; ignored',
+    ],
     ['{ "limits": 5 }', '1: warning: field "limits" must be a map; ignored'],
     ['{ "claudeAgents": "no" }', '1: warning: field "claudeAgents" must be true or false; ignored'],
     ['{ "model": 5 }', '1: warning: field "model" must be a model name or null; ignored'],
     ['{ "plugins": "x" }', '1: warning: field "plugins" must be a list of folders; ignored'],
     ['{ "journal": { "sync": "never" } }', '1: warning: field "journal.sync" must be "normal" or "full"; ignored'],
     ['{ "modelAliases": {\n"fast": 3 } }', '2: warning: field "modelAliases.fast" must be a model name; ignored'],
-    ['{ "prices": {\n"m": {\n"input": -1, "output": 2 } } }', '3: warning: field "prices.m.input" must be a number of USD, at least 0; prices.m is ignored'],
-    ['{ "prices": {\n"m": { "input": 1 } } }', '2: warning: field "prices.m" must be a map of USD per million tokens: input, output and, if you like, cacheRead and cacheWrite; ignored'],
-    ['{ "providers": { "x": {\n"type": "openai",\n"baseUrl": "file:///etc" } } }', '3: warning: field "providers.x.baseUrl" must be an http or https URL; providers.x is ignored'],
-    ['{ "providers": { "x": {\n"type": "openai",\n"apiKey": "sk-1" } } }', '3: warning: unknown field "providers.x.apiKey", did you mean "providers.x.apiKeyEnv"?'],
+    [
+      '{ "prices": {\n"m": {\n"input": -1, "output": 2 } } }',
+      '3: warning: field "prices.m.input" must be a number of USD, at least 0; prices.m is ignored',
+    ],
+    [
+      '{ "prices": {\n"m": { "input": 1 } } }',
+      '2: warning: field "prices.m" must be a map of USD per million tokens: input, output and, if you like, cacheRead and cacheWrite; ignored',
+    ],
+    [
+      '{ "providers": { "x": {\n"type": "openai",\n"baseUrl": "file:///etc" } } }',
+      '3: warning: field "providers.x.baseUrl" must be an http or https URL; providers.x is ignored',
+    ],
+    [
+      '{ "providers": { "x": {\n"type": "openai",\n"apiKey": "sk-1" } } }',
+      '3: warning: unknown field "providers.x.apiKey", did you mean "providers.x.apiKeyEnv"?',
+    ],
     ['{ "budget": { "costUsd": 5 } }', '1: warning: "budget" has no effect in this version'],
     ['{ "limits": {\n"maxBackground": 5 } }', '2: warning: "limits.maxBackground" has no effect in this version'],
     ['{ "a": "\\"limits\\": {",\n"claudeAgents": 1 }', '2: warning: field "claudeAgents" must be true or false; ignored'],
@@ -239,7 +279,7 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
       using place = settingsPlace({ user: text })
       const loaded = place.load()
       expect(linesOf(loaded, place.folder)).toContain(`home/settings.json:${line}`)
-      expect({ ...loaded.settings, providers: {} }).toEqual(settingsPlaceDefaults(place))
+      expect({ ...loaded.settings, providers: {} }).toEqual(defaultsIn(place))
     })
   }
 
@@ -249,7 +289,10 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
   })
 
   test('names like those of Object.prototype set nothing of ours', () => {
-    using place = settingsPlace({ user: '{ "__proto__": { "model": "x" }, "constructor": 1, "limits": { "__proto__": 3, "toString": 4 }, "modelAliases": { "__proto__": "ollama/x" } }' })
+    using place = settingsPlace({
+      user: `{ "__proto__": { "model": "x" }, "constructor": 1, "limits": { "__proto__": 3, "toString": 4 },
+        "modelAliases": { "__proto__": "ollama/x" } }`,
+    })
     const loaded = place.load()
     expect(loaded.settings.model).toBe(null)
     expect(({} as Record<string, unknown>)['model']).toBeUndefined()
@@ -259,7 +302,9 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
 
   test('wrong variables and settings in code are named by where they stand', () => {
     using place = settingsPlace()
-    const loaded = place.load({ env: { CADRE_MAX_DEPTH: 'deep', CADRE_CLAUDE_AGENTS: 'perhaps', CADRE_SANDBOX: 'off' }, code: { limit: {}, trustedRoots: ['/'] } })
+    const loaded = place.load({
+      env: { CADRE_MAX_DEPTH: 'deep', CADRE_CLAUDE_AGENTS: 'perhaps', CADRE_SANDBOX: 'off' }, code: { limit: {}, trustedRoots: ['/'] },
+    })
     expect(linesOf(loaded, place.folder)).toEqual([
       'CADRE_MAX_DEPTH:1: warning: field "limits.maxDepth" must be an integer of at least 0; ignored',
       'CADRE_CLAUDE_AGENTS:1: warning: field "claudeAgents" must be true or false; ignored',
@@ -267,8 +312,10 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
       'settings in code:1: warning: unknown field "limit", did you mean "limits"?',
       'settings in code:1: warning: "trustedRoots" counts only in user and managed settings; use the option "trusted"',
     ])
-    expect(loaded).toMatchObject({ trusted: false, settings: settingsPlaceDefaults(place) })
-    for (const code of ['text', 5, []]) expect(linesOf(place.load({ code }), place.folder)).toEqual(['settings in code:1: warning: settings must be a map; ignored'])
+    expect(loaded).toMatchObject({ trusted: false, settings: defaultsIn(place) })
+    for (const code of ['text', 5, []]) expect(linesOf(place.load({ code }), place.folder)).toEqual([
+      'settings in code:1: warning: settings must be a map; ignored',
+    ])
   })
 })
 
@@ -284,15 +331,19 @@ describe('SET-02: a file that is not JSON', () => {
     test(`${text.replaceAll('\n', '⏎')} is an error on line ${line}, and keeps the last good version`, () => {
       using place = settingsPlace({ user: text })
       const first = place.load()
-      expect(linesOf(first, place.folder)).toEqual([`home/settings.json:${line}: error: settings are not JSON; mend it; the file is ignored`])
-      expect(first.settings).toEqual(settingsPlaceDefaults(place))
+      expect(linesOf(first, place.folder)).toEqual([
+        `home/settings.json:${line}: error: settings are not JSON; mend it; the file is ignored`,
+      ])
+      expect(first.settings).toEqual(defaultsIn(place))
 
       place.write('user', { model: 'ollama/x', unknown: 1 })
       const good = place.load({ previous: first })
       expect(good.settings.model).toBe('ollama/x')
       place.write('user', text)
       const broken = place.load({ previous: good })
-      expect(linesOf(broken, place.folder)).toEqual([`home/settings.json:${line}: error: settings are not JSON; mend it; its last good version holds`])
+      expect(linesOf(broken, place.folder)).toEqual([
+        `home/settings.json:${line}: error: settings are not JSON; mend it; its last good version holds`,
+      ])
       expect(place.load({ previous: broken }).settings.model).toBe('ollama/x')
       place.write('user', {})
       expect(place.load({ previous: broken }).settings.model).toBe(null)
@@ -308,16 +359,20 @@ describe('SET-02: a file that is not JSON', () => {
     using place = settingsPlace({ user: '\uFEFF{ "$schema": "./schema.json", "model": "ollama/x" }', project: '', local: '[1]' })
     const loaded = place.load()
     expect(loaded.settings.model).toBe('ollama/x')
-    expect(linesOf(loaded, place.folder)).toEqual(['project/.cadre/settings.local.json:1: error: settings must be one JSON object; mend it; the file is ignored'])
+    expect(linesOf(loaded, place.folder)).toEqual([
+      'project/.cadre/settings.local.json:1: error: settings must be one JSON object; mend it; the file is ignored',
+    ])
   })
 
   test('a pipe, a folder and a device in the place of a project\'s file do not stop anybody', () => {
     using place = settingsPlace()
     mkdirSync(join(place.root, '.cadre'))
-    execFileSync('mkfifo', [place.paths.project])
+    execFileSync('sh', ['-c', 'mkfifo "$0"', place.paths.project])
     symlinkSync('/dev/zero', place.paths.local)
     mkdirSync(place.paths.user)
-    expect(linesOf(place.load(), place.folder).map((line) => line.split(': ')[2])).toEqual(Array(3).fill('settings must be a regular file; mend it; the file is ignored'))
+    expect(
+      linesOf(place.load(), place.folder).map((line) => line.split(': ')[2]),
+    ).toEqual(Array(3).fill('settings must be a regular file; mend it; the file is ignored'))
   })
 
   test('the line of a key is right in any JSON, however it is laid out', () => {
@@ -326,7 +381,9 @@ describe('SET-02: a file that is not JSON', () => {
     fc.assert(fc.property(fc.array(fc.tuple(gap, fc.json(), gap), { maxLength: 5 }), gap, (before, after) => {
       const start = `{${before.map(([a, json, b], at) => `"x${at}"${a}:${b}${json},`).join('\n')}${after}`
       place.write('user', `${start}"claudeAgents": 3}`)
-      expect(linesOf(place.load(), place.folder)).toContain(`home/settings.json:${start.split('\n').length}: warning: field "claudeAgents" must be true or false; ignored`)
+      expect(linesOf(place.load(), place.folder)).toContain(
+        `home/settings.json:${start.split('\n').length}: warning: field "claudeAgents" must be true or false; ignored`,
+      )
     }), { numRuns: 100 })
   })
 })
@@ -338,4 +395,10 @@ test('SET-02: the files to watch are all that count, there or not, highest first
   expect([...documents.keys()]).toEqual([place.paths.user])
 })
 
-const settingsPlaceDefaults = ({ home, root }: { readonly home: string; readonly root: string }) => loadSettings({ root: join(root, 'none'), home: join(home, '..', 'none'), env: {}, managedFile: '/none', code: { journal: { path: join(home, 'journal') } } }).settings
+const defaultsIn = ({ home, root }: { readonly home: string; readonly root: string }) => loadSettings({
+  root: join(root, 'none'),
+  home: join(home, '..', 'none'),
+  env: {},
+  managedFile: '/none',
+  code: { journal: { path: join(home, 'journal') } },
+}).settings

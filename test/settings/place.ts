@@ -29,7 +29,9 @@ export function settingsPlace(files: Readonly<Partial<Record<Layer, unknown>>> =
     home,
     paths,
     write,
-    load: (options: Partial<SettingsOptions> = {}): LoadedSettings => loadSettings({ root, home, env: {}, managedFile: paths.managed, ...options }),
+    load: (options: Partial<SettingsOptions> = {}): LoadedSettings => loadSettings({
+      root, home, env: {}, managedFile: paths.managed, ...options,
+    }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   }
 }

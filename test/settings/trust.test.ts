@@ -16,7 +16,9 @@ describe('SCO-07: cadre trust writes the user\'s settings', () => {
     expect(await trustRoot(place.home, `${place.root}/`)).toMatchObject({ added: false })
     expect(read(place.paths.user)).toEqual({ model: 'ollama/x', unknown: { kept: [1] }, trustedRoots: [place.root] })
     expect(place.load().trusted).toBe(true)
-    expect(await untrustRoot(place.home, join(place.folder, 'link'))).toEqual({ root: place.root, file: place.paths.user, removed: true, coveredBy: null })
+    expect(await untrustRoot(place.home, join(place.folder, 'link'))).toEqual({
+      root: place.root, file: place.paths.user, removed: true, coveredBy: null,
+    })
     expect(read(place.paths.user)).toEqual({ model: 'ollama/x', unknown: { kept: [1] }, trustedRoots: [] })
     expect(await untrustRoot(place.home, place.root)).toMatchObject({ removed: false })
   })
@@ -41,10 +43,14 @@ describe('SCO-07: cadre trust writes the user\'s settings', () => {
     expect(statSync(dotfiles).mode & 0o777).toBe(0o640)
   })
 
-  for (const [what, text] of [['not JSON', '{ "model": "x", }'], ['a list', '[]'], ['no list of roots', '{ "trustedRoots": "/x" }']] as const) {
+  for (const [what, text] of [
+    ['not JSON', '{ "model": "x", }'], ['a list', '[]'], ['no list of roots', '{ "trustedRoots": "/x" }'],
+  ] as const) {
     test(`a settings file that is ${what} is left as it is`, async () => {
       using place = settingsPlace({ user: text })
-      await expect(trustRoot(place.home, place.root)).rejects.toMatchObject({ code: 'SETTINGS', message: expect.stringContaining(place.paths.user) })
+      await expect(trustRoot(place.home, place.root)).rejects.toMatchObject({
+        code: 'SETTINGS', message: expect.stringContaining(place.paths.user),
+      })
       await expect(untrustRoot(place.home, place.root)).rejects.toMatchObject({ code: 'SETTINGS' })
       expect(readFileSync(place.paths.user, 'utf8')).toBe(text)
       expect(readdirSync(place.home)).toEqual(['settings.json'])
@@ -55,7 +61,9 @@ describe('SCO-07: cadre trust writes the user\'s settings', () => {
     using place = settingsPlace({ user: { trustedRoots: ['/no/such/folder'] } })
     writeFileSync(join(place.root, 'file'), '')
     for (const path of [join(place.root, 'file'), join(place.root, 'missing')]) {
-      await expect(trustRoot(place.home, path)).rejects.toMatchObject({ code: 'NOT_FOUND', message: `No such folder: ${path}. Only a folder can be trusted.` })
+      await expect(trustRoot(place.home, path)).rejects.toMatchObject({
+        code: 'NOT_FOUND', message: `No such folder: ${path}. Only a folder can be trusted.`,
+      })
     }
     expect(await untrustRoot(place.home, '/no/such/folder')).toMatchObject({ removed: true })
   })
@@ -90,7 +98,9 @@ describe('SCO-07: cadre trust writes the user\'s settings', () => {
     for (const folder of folders) mkdirSync(folder)
     const module = new URL('../../src/settings/trust.ts', import.meta.url).href
     const code = `import { trustRoot } from ${JSON.stringify(module)}; await trustRoot(process.argv[1], process.argv[2])`
-    const children = folders.map((folder) => spawn(process.execPath, ['--input-type=module', '-e', code, place.home, folder], { stdio: 'inherit' }))
+    const children = folders.map((folder) => spawn(process.execPath, [
+      '--input-type=module', '-e', code, place.home, folder,
+    ], { stdio: 'inherit' }))
     expect(await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0] as number))).toEqual(folders.map(() => 0))
     const { trustedRoots, ...rest } = read(place.paths.user) as { trustedRoots: string[] }
     expect(trustedRoots.toSorted()).toEqual(folders.toSorted())

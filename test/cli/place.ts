@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished, vi } from 'vitest'
+
+// A command is a process of its own, and one test runs several: on a busy machine that takes longer than most tests may.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** The real command, run from source by the Node that runs the tests. */
+export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+export type Run = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+type RunOptions = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
+
+/** Nobody listens there: no local model server of the machine can show up in a test. */
+const NO_SERVER = 'http://127.0.0.1:9'
+
+/**
+ * A project, a user folder and a user's home of a test's own, gone when the test has finished. Files are written by their path from the
+ * folder above all three: `project/…`, `cadre/…` (CADRE_HOME), `user/…`.
+ */
+export function cliPlace(files: Readonly<Record<string, string>> = {}) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cadre-cli-')))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const root = join(folder, 'project')
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'], HOME: join(folder, 'user'), CADRE_HOME: join(folder, 'cadre'), OLLAMA_HOST: NO_SERVER,
+  }
+  const write = (path: string, content: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  mkdirSync(root)
+  mkdirSync(join(folder, 'user'))
+  for (const [path, content] of Object.entries(files)) write(path, content)
+
+  async function run(file: string, argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+    const child = spawn(file, argv, { cwd: options.cwd ?? root, env: { ...env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [code, stdout, stderr] = await Promise.all([
+      new Promise<number | null>((resolve) => child.on('close', resolve)),
+      text(child.stdout),
+      text(child.stderr),
+    ])
+    return { code, stdout, stderr }
+  }
+
+  /** Paths below the place are shown from there. */
+  async function cadre(argv: readonly string[], options?: RunOptions): Promise<Run> {
+    const { code, stdout, stderr } = await run(process.execPath, [MAIN, ...argv], options)
+    return { code, stdout: stdout.replaceAll(`${folder}/`, ''), stderr: stderr.replaceAll(`${folder}/`, '') }
+  }
+  return {
+    folder,
+    root,
+    env,
+    write,
+    run,
+    cadre,
+    /** The answer of a command with `--json`. */
+    async json(argv: readonly string[], options?: RunOptions): Promise<unknown> {
+      const { stdout, stderr } = await run(process.execPath, [MAIN, ...argv, '--json'], options)
+      if (stdout === '') throw new Error(stderr)
+      return JSON.parse(stdout)
+    },
+  }
+}
+
+/** An agent file. */
+export const agent = (name: string, fields = '', body = 'Do it.'): string =>
+  `---\nname: ${name}\ndescription: does ${name}\n${fields}---\n${body}\n`

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import type { AgentRow } from '../../src/journal/journal.ts'
+import { asTree } from '../../src/cli/sessions/show.ts'
+import { startProviderServer } from '../server/provider-server.ts'
+import { SCENARIOS } from '../server/scenarios.ts'
+import { cliPlace, MAIN } from './place.ts'
+
+type Session = { readonly id: string; readonly agents: readonly AgentRow[] }
+
+describe('CMD-08: cadre sessions', () => {
+  test('a run is listed, shown as a tree of its agents, and exported event by event', async () => {
+    const script = SCENARIOS['fanout']?.script
+    if (!script) throw new Error('the scenario is gone')
+    const server = await startProviderServer({ script })
+    const place = cliPlace()
+    const ran = await place.cadre(['-p', 'Look at all parts', '--model', 'ollama/scripted-model'], { env: { OLLAMA_HOST: server.url } })
+    await server.close()
+    expect(ran.code).toBe(0)
+
+    const [listed] = (await place.json(['sessions', 'list'])) as readonly Session[]
+    const id = listed?.id ?? ''
+    expect(listed).toMatchObject({ kind: 'run', status: 'completed', title: 'Look at all parts', root: place.root, agents: 9 })
+    expect((await place.cadre(['sessions', 'list'])).stdout).toMatch(
+      new RegExp(`^${id} +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d +completed +[\\d.]+ s +9 +[\\d.]+k +– +Look at all parts$`, 'm'),
+    )
+
+    const shown = (await place.json(['sessions', 'show', id])) as Session
+    expect(shown.agents.map(({ depth }) => depth)).toEqual([0, ...Array<number>(8).fill(1)])
+    const { stdout } = await place.cadre(['sessions', 'show', id.slice(0, 6)])
+    expect(stdout).toMatch(/^Look at all parts +sa-\w{8} +main +completed/m)
+    expect(stdout.match(/^· .+ sa-\w{8} +explorer +completed/gm)).toHaveLength(8)
+
+    const lines = (await place.cadre(['sessions', 'export', id])).stdout.trimEnd().split('\n').map(
+      (line) => JSON.parse(line) as Record<string, unknown>,
+    )
+    expect(lines[0]).toMatchObject({ v: 1, type: 'session.started', session: id })
+    expect(lines.at(-1)).toMatchObject({ type: 'session.ended', data: { status: 'completed' } })
+    expect(lines.filter(({ type }) => type === 'delegation.ended')).toHaveLength(9)
+    const order = lines.map(({ seq }) => Number(seq))
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+  })
+
+  test('a session that is not there, or a beginning of several, is told by name and exits with 2', async () => {
+    const place = cliPlace({ 'project/a.js': '// TODO: x\n', 'project/b.js': '' })
+    expect(await place.cadre(['sessions', 'list'])).toEqual({ code: 0, stdout: '', stderr: 'Nothing ran in project yet.\n' })
+    for (const over of ['a.js', 'b.js']) expect((await place.cadre(['sweep', '--agent', 'todo-audit', '--over', over])).code).toBe(0)
+    const ids = ((await place.json(['sessions', 'list'])) as readonly Session[]).map((session) => session.id)
+    expect(ids).toHaveLength(2)
+    expect(await place.cadre(['sessions', 'show', 'ss-'])).toEqual({
+      code: 2, stdout: '', stderr: `cadre: Several sessions begin with "ss-": ${ids.join(', ')}.\n`,
+    })
+    for (const command of ['show', 'export']) {
+      expect(await place.cadre(['sessions', command, 'ss-none'])).toEqual({
+        code: 2, stdout: '', stderr: 'cadre: No session "ss-none" in this root. See cadre sessions list --all.\n',
+      })
+    }
+  })
+
+  test('a reader that leaves early is no fault; an output that cannot be written is', async () => {
+    const place = cliPlace({ 'project/a.js': '// TODO: x\n' })
+    expect((await place.cadre(['sweep', '--agent', 'todo-audit', '--over', 'a.js'])).code).toBe(0)
+    const shell = (rest: string) => place.run('bash', [
+      '-c', `set -o pipefail; "$0" "$@" ${rest}`, process.execPath, MAIN, 'sessions', 'export', 'ss-',
+    ])
+    expect(await shell('| true')).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await shell('>/dev/full')).toEqual({
+      code: 1, stdout: '', stderr: 'cadre: the output cannot be written: ENOSPC: no space left on device, write\n',
+    })
+  })
+})
+
+test('children stand right below their parent, whatever order they came in; one without its parent stands by itself', () => {
+  const row = (id: string, parent: string | null): AgentRow => ({ ...EMPTY, id, parent })
+  const tree = asTree([
+    row('a', null), row('b', null), row('a1', 'a'), row('b1', 'b'), row('a2', 'a'), row('a11', 'a1'), row('lone', 'gone'),
+  ])
+  expect(tree.map(({ id, depth }) => `${'-'.repeat(depth)}${id}`)).toEqual(['a', '-a1', '--a11', '-a2', 'b', '-b1', 'lone'])
+})
+
+const EMPTY: AgentRow = {
+  id: '', parent: null, depth: 0, title: '', type: '', model: '', status: 'completed', cause: null, turns: 0, maxTurns: null, toolCalls: 0,
+  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0, background: false, started: null, ended: null,
+}
