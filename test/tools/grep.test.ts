@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { readFunctions } from '../../src/tools/reading/index.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { hashFile, readFunctions } from '../../src/tools/reading/index.ts'

@@ -1,7 +1,7 @@
 /**
- * Translates a pattern of a .gitignore file into a regular expression with git's meaning: `*`, `?` and `[…]` never match a slash, two and
- * more stars between slashes match any number of folders, a backslash takes the next character as it is. Returns null for patterns that match nothing (an open
- * bracket, a backslash at the end). Pattern and subject are bytes as Latin-1 characters, because git matches bytes.
+ * Translates a pattern of a .gitignore file into a regular expression with git's meaning: `*`, `?` and `[…]` never match a slash, two or more
+ * stars between slashes match any number of folders, a backslash takes the next character as it is. Returns null for patterns that match
+ * nothing (an open bracket, a backslash at the end). Pattern and subject are bytes as Latin-1 characters, because git matches bytes.
  */
 export function wildmatch(pattern: string, ignoreCase: boolean): RegExp | null {
   let source = ''
@@ -70,13 +70,14 @@ function bracket(pattern: string, open: number): { readonly source: string; read
       const to = member(pattern, at + 1)
       if (to === null) return null
       at = to.end
-      if (from.char <= to.char) source += `${literal(from.char)}-${literal(to.char)}`
+      // A range that runs backwards is its first character, as for git.
+      source += from.char <= to.char ? `${literal(from.char)}-${literal(to.char)}` : literal(from.char)
     } else {
       source += literal(from.char)
     }
   }
   if (negated) return { source: `[^/${source}]`, end: at + 1 }
-  return { source: source === '' ? '[]' : `(?!/)[${source}]`, end: at + 1 }
+  return { source: `(?!/)[${source}]`, end: at + 1 }
 }
 
 function member(pattern: string, at: number): { readonly char: string; readonly end: number } | null {
