@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { agent, cliPlace } from './place.ts'
+import { agent, cliPlace, MAIN } from './place.ts'
 
 const MINE = 'project/.cadre/agents'
 const ESCAPE = '\u001b'
@@ -38,9 +39,9 @@ describe('CMD-07: cadre agents list', () => {
   })
 
   test('SCO-04: with CADRE_CLAUDE_AGENTS=0 no .claude folder counts, and the list says so', async () => {
-    const { stdout } = await cliPlace(files).cadre(['agents', 'list'], { env: { CADRE_CLAUDE_AGENTS: '0' } })
-    expect(stdout).not.toMatch(/\.claude|^three/m)
-    expect(stdout).toMatch(/^CADRE_CLAUDE_AGENTS +0$/m)
+    const listed = await cliPlace(files).json(['agents', 'list'], { env: { CADRE_CLAUDE_AGENTS: '0' } })
+    expect(listed).toMatchObject({ shadowed: [], environment: { CADRE_CLAUDE_AGENTS: '0' } })
+    expect(JSON.stringify(listed)).not.toMatch(/\.claude|three/)
   })
 
   test('TYP-21: --json holds the same, whole', async () => {
@@ -60,19 +61,13 @@ describe('CMD-07: cadre agents list', () => {
   })
 
   test('on a terminal rows fit it, in colour, and findings about files are counted', async () => {
-    const place = cliPlace(files)
-    const shown = async (env: NodeJS.ProcessEnv) => {
-      const command = `stty cols 60 rows 60; exec ${process.execPath} ${join(import.meta.dirname, '../../src/cli/main.ts')} agents list`
-      const { stdout, stderr } = await place.run('script', ['-qec', command, '/dev/null'], { env })
-      expect(stderr).toBe('')
-      return stdout.replaceAll('\r\n', '\n').split('\n')
-    }
-    const coloured = await shown({})
-    expect(coloured.join('\n')).toContain(`${ESCAPE}[1mone`)
-    const plain = await shown({ NO_COLOR: '1' })
-    expect(plain.join('\n')).not.toContain(ESCAPE)
-    expect(Math.max(...plain.map((line) => line.length))).toBe(60)
-    expect(plain.at(-2)).toBe('1 finding in agent files: see cadre agents lint')
+    const command = `stty cols 60 rows 60; exec ${process.execPath} ${MAIN} agents list`
+    const { stdout, stderr } = await cliPlace(files).run('script', ['-qec', command, '/dev/null'])
+    expect(stderr).toBe('')
+    expect(stdout).toContain(`${ESCAPE}[1mone`)
+    const lines = stripVTControlCharacters(stdout).replaceAll('\r\n', '\n').split('\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBe(60)
+    expect(lines.at(-2)).toBe('1 finding in agent files: see cadre agents lint')
   })
 })
 
@@ -143,9 +138,9 @@ describe('CMD-07: cadre agents lint', () => {
 
   test('a path is one file or a folder anywhere; warnings alone exit with 0; one that is missing exits with 2', async () => {
     const place = cliPlace(files)
-    const one = await place.json(['agents', 'lint', '.cadre/agents/colon.md'])
-    expect(one).toMatchObject([{ verdict: 'type', name: 'colon', fixed: false, diagnostics: [{ line: 3, severity: 'warning' }] }])
-    expect((await place.cadre(['agents', 'lint', '.cadre/agents/colon.md'])).code).toBe(0)
+    const one = await place.cadre(['agents', 'lint', '.cadre/agents/colon.md', '--json'])
+    expect(one.code).toBe(0)
+    expect(JSON.parse(one.stdout)).toMatchObject([{ verdict: 'type', name: 'colon', fixed: false, diagnostics: [{ line: 3, severity: 'warning' }] }])
     expect(await place.cadre(['agents', 'lint', 'agents'], { cwd: join(place.root, '.cadre') })).toMatchObject({
       code: 1, stdout: expect.stringContaining('✓ agents/fine.md'),
     })

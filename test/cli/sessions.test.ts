@@ -1,5 +1,9 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { NewEvent } from '../../src/core/events.ts'
+import { journalFile, openJournal } from '../../src/journal/journal.ts'
 import type { AgentRow } from '../../src/journal/journal.ts'
+import { event, sessionEnded, sessionStarted } from '../journal/story.ts'
 import { asTree } from '../../src/cli/sessions/show.ts'
 import { startProviderServer } from '../server/provider-server.ts'
 import { SCENARIOS } from '../server/scenarios.ts'
@@ -40,34 +44,52 @@ describe('CMD-08: cadre sessions', () => {
     expect(order).toEqual(order.toSorted((a, b) => a - b))
   })
 
+  test('JRN-09: child sessions are listed with --all only, and a title cannot move the cursor', async () => {
+    const place = cliPlace()
+    await tell(place, [
+      event(sessionStarted('First \u001b[2Jone'), { session: 'ss-one', time: NOW }),
+      event(sessionEnded(), { session: 'ss-one', time: NOW + 61_000 }),
+      event(sessionStarted('A child'), { session: 'ss-two', parent: 'sa-x', time: NOW }),
+      event(sessionStarted('Cut off', 'sweep'), { session: 'ss-three', time: NOW }),
+    ])
+    const { stdout } = await place.cadre(['sessions', 'list'])
+    expect(stdout).toMatch(/^ss-three .+ interrupted +0 +0 +– +sweep: Cut off\nss-one .+ completed +1 m 01 s +0 +0 +– +First one\n$/m)
+    expect(((await place.json(['sessions', 'list', '--all'])) as readonly Session[]).map((session) => session.id)).toEqual(['ss-three', 'ss-two', 'ss-one'])
+  })
+
   test('a session that is not there, or a beginning of several, is told by name and exits with 2', async () => {
-    const place = cliPlace({ 'project/a.js': '// TODO: x\n', 'project/b.js': '' })
+    const place = cliPlace()
     expect(await place.cadre(['sessions', 'list'])).toEqual({ code: 0, stdout: '', stderr: 'Nothing ran in project yet.\n' })
-    for (const over of ['a.js', 'b.js']) expect((await place.cadre(['sweep', '--agent', 'todo-audit', '--over', over])).code).toBe(0)
-    const ids = ((await place.json(['sessions', 'list'])) as readonly Session[]).map((session) => session.id)
-    expect(ids).toHaveLength(2)
+    await tell(place, ['ss-one', 'ss-two'].map((session) => event(sessionStarted(), { session, time: NOW })))
     expect(await place.cadre(['sessions', 'show', 'ss-'])).toEqual({
-      code: 2, stdout: '', stderr: `cadre: Several sessions begin with "ss-": ${ids.join(', ')}.\n`,
+      code: 2, stdout: '', stderr: 'cadre: Several sessions begin with "ss-": ss-two, ss-one.\n',
     })
-    for (const command of ['show', 'export']) {
-      expect(await place.cadre(['sessions', command, 'ss-none'])).toEqual({
-        code: 2, stdout: '', stderr: 'cadre: No session "ss-none" in this root. See cadre sessions list --all.\n',
-      })
-    }
+    expect(await place.cadre(['sessions', 'export', 'ss-none'])).toEqual({
+      code: 2, stdout: '', stderr: 'cadre: No session "ss-none" in this root. See cadre sessions list --all.\n',
+    })
   })
 
   test('a reader that leaves early is no fault; an output that cannot be written is', async () => {
-    const place = cliPlace({ 'project/a.js': '// TODO: x\n' })
-    expect((await place.cadre(['sweep', '--agent', 'todo-audit', '--over', 'a.js'])).code).toBe(0)
+    const place = cliPlace()
+    await tell(place, Array.from({ length: 1_000 }, (_, at) => event(sessionStarted(`${at} ${'long '.repeat(50)}`), { time: NOW })))
     const shell = (rest: string) => place.run('bash', [
-      '-c', `set -o pipefail; "$0" "$@" ${rest}`, process.execPath, MAIN, 'sessions', 'export', 'ss-',
+      '-c', `set -o pipefail; "$0" "$@" ${rest}`, process.execPath, MAIN, 'sessions', 'export', 'ss-1',
     ])
-    expect(await shell('| true')).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await shell('| head -n 1 | wc -l')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ *1\n$/), stderr: '' })
     expect(await shell('>/dev/full')).toEqual({
       code: 1, stdout: '', stderr: 'cadre: the output cannot be written: ENOSPC: no space left on device, write\n',
     })
   })
 })
+
+const NOW = Date.now()
+
+/** Writes into the journal that the command will read. */
+async function tell({ folder, root }: { readonly folder: string; readonly root: string }, events: readonly NewEvent[]): Promise<void> {
+  const journal = openJournal({ file: journalFile({ folder: join(folder, 'cadre', 'journal'), root }), sync: 'normal' })
+  await journal.append(events)
+  await journal.close()
+}
 
 test('children stand right below their parent, whatever order they came in; one without its parent stands by itself', () => {
   const row = (id: string, parent: string | null): AgentRow => ({ ...EMPTY, id, parent })
