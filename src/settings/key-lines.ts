@@ -1,10 +1,13 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
+/** Levels whose keys are looked up; below, a file of nothing but brackets would cost the square of its size. */
+const DEEPEST = 8
+
 type Level = { readonly path: readonly string[]; key: string | null; readonly list: boolean }
 
 /**
  * Where each key of a JSON text stands: the 1-based line of the key a path leads to. Of a key written twice the last counts, as in
- * `JSON.parse`. Call it only with text that `JSON.parse` accepted; an unknown path is line 1.
+ * `JSON.parse`. Call it only with text that `JSON.parse` accepted; an unknown path is line 1, and so is one too deep.
  */
 export function keyLines(text: string): (path: readonly string[]) => number {
   const lines = new Map<string, number>()
@@ -16,14 +19,14 @@ export function keyLines(text: string): (path: readonly string[]) => number {
     counted = index
     const level = levels.at(-1)
     if (token === '{' || token === '[') {
-      levels.push({ path: level ? pathOf(level) : [], key: null, list: token === '[' })
+      levels.push({ path: level && levels.length < DEEPEST ? pathOf(level) : [], key: null, list: token === '[' })
     } else if (token === '}' || token === ']') {
       levels.pop()
     } else if (token === ',' && level) {
       level.key = null
     } else if (token.startsWith('"') && level && !level.list && level.key === null) {
       level.key = JSON.parse(token) as string // the pattern matches whole JSON strings only
-      lines.set(idOf(pathOf(level)), line)
+      if (levels.length <= DEEPEST) lines.set(idOf(pathOf(level)), line)
     }
   }
   return (path) => lines.get(idOf(path)) ?? 1

@@ -375,6 +375,16 @@ describe('SET-02: a file that is not JSON', () => {
     ).toEqual(Array(3).fill('settings must be a regular file; mend it; the file is ignored'))
   })
 
+  test('a file of nothing but brackets costs no more than its size', () => {
+    using place = settingsPlace()
+    for (const [open, close] of [['{"a":', '}'], ['[', ']'], ['{"limits":', '}']] as const) {
+      const depth = Math.floor(900_000 / (open.length + close.length))
+      place.write('project', `{ "x": ${open.repeat(depth)}1${close.repeat(depth)},\n"claudeAgents": 3 }`)
+      expect(linesOf(place.load(), place.folder)).toContain(
+        'project/.cadre/settings.json:2: warning: field "claudeAgents" must be true or false; ignored')
+    }
+  })
+
   test('the line of a key is right in any JSON, however it is laid out', () => {
     using place = settingsPlace()
     const gap = fc.stringMatching(/^[ \n]{0,3}$/)
