@@ -4,7 +4,7 @@ import type IsolatedVm from 'isolated-vm'
 import type { Context, ExternalCopy, Isolate, Reference, Script } from 'isolated-vm'
 import { messageOf } from '../../src/core/errors.ts'
 import { PROGRAM_LIMITS } from '../../src/core/program-wire.ts'
-import type { ProgramOutcome, ProgramStart } from '../../src/core/program.ts'
+import type { ProgramLimit, ProgramOutcome, ProgramStart } from '../../src/core/program.ts'
 import type { GuestControl, GuestSettings } from './guest/prelude.ts'
 import { prelude } from './guest/prelude.ts'
 
@@ -20,23 +20,28 @@ const COMPILE_PLACE = / \[cadre:program:\d+:\d+\]$/
 /** How far a program got: the JSON of a step, whether it ended, and whether its isolate may be left to an ordinary end. */
 export type Progress = { readonly body: string; readonly over: boolean; readonly healthy: boolean }
 
-/** One program in its isolate. Nothing of it runs but inside `advance`, and that on a thread of its own, so this process keeps listening. */
+/** One program in its isolate. It runs inside `advance` only, and that on a thread of its own, so that this process keeps listening. */
 export type Guest = {
   begin(): Promise<Progress>
   resume(outcomes: readonly ProgramOutcome[], time: number): Promise<Progress>
   dispose(): void
 }
 
-type Prepared = { readonly isolate: Isolate; readonly context: Context; readonly boot: Reference<(settings: string) => GuestControl> }
+type Prepared = {
+  readonly isolate: Isolate
+  readonly context: Context
+  readonly boot: Reference<(settings: string) => GuestControl>
+}
+type Body = Reference<() => Promise<unknown>>
 type Cache = ExternalCopy<ArrayBuffer> | undefined
 
 /**
- * Makes guests, each in an isolate of its own that no other program ever sees (PRG-05). Loads isolated-vm from its folder, and throws when it cannot be loaded.
- * `prepare` builds the next isolate ahead of time: that is the larger part of a short program's cost.
+ * Makes guests, each in an isolate of its own that no other program ever sees (PRG-05). Loads isolated-vm from its folder, and throws when
+ * it cannot be loaded. `prepare` builds the next isolate ahead of time: that is the larger part of a short program's cost.
  */
 export function openIsolates(isolatedVm: string, heapMb: number): { prepare(): void; open(start: ProgramStart): Guest } {
   const ivm = createRequire(import.meta.url)(isolatedVm) as typeof IsolatedVm // by its folder, since this process may not look for it
-  // So that cached code holds the functions inside it too: else each new isolate compiles the prelude's again, a fifth of a short program's cost.
+  // So that cached code holds the functions inside it too: else each new isolate compiles the prelude's again, a fifth of a program's cost.
   setFlagsFromString('--no-lazy')
   const preludeCode = `'use strict';(${String(prelude)})`
   const programs = new Map<string, Cache>()
@@ -53,15 +58,17 @@ export function openIsolates(isolatedVm: string, heapMb: number): { prepare(): v
   }
 
   /** The async function that is the program; its errors carry the lines of the Markdown file (PRG-06). Throws a SyntaxError. */
-  function compile({ isolate, context }: Prepared, isBody: (code: string) => boolean, { code, line }: ProgramStart): Reference<() => Promise<unknown>> {
+  function compile({ isolate, context }: Prepared, control: Reference<GuestControl>, { code, line }: ProgramStart): Body {
     const key = `${line}\n${code}`
-    const script = isolate.compileScriptSync(`'use strict';(async function () {\n${code}\n})`, { filename: PROGRAM, lineOffset: line - 2, ...cacheOption(programs.get(key)) })
+    const options = { filename: PROGRAM, lineOffset: line - 2, ...cacheOption(programs.get(key)) }
+    const script = isolate.compileScriptSync(`'use strict';(async function () {\n${code}\n})`, options)
     if (!programs.has(key)) {
-      if (!isBody(code)) throw new SyntaxError('the program closes the function it runs in')
+      const isBody = control.getSync('isBody', { reference: true })
+      if (!isBody.applySync(undefined, [code])) throw new SyntaxError('the program closes the function it runs in')
       if (programs.size >= CACHED_PROGRAMS) programs.clear()
       programs.set(key, cacheOf(script))
     }
-    return script.runSync(context, { reference: true }) as Reference<() => Promise<unknown>> // an async function: isBody
+    return script.runSync(context, { reference: true }) as Body // nothing but the function, after isBody
   }
 
   return {
@@ -80,21 +87,21 @@ export function openIsolates(isolatedVm: string, heapMb: number): { prepare(): v
       async function go(...values: Parameters<GuestControl['advance']> | readonly unknown[]): Promise<Progress> {
         try {
           await advance.apply(undefined, values as Parameters<GuestControl['advance']>)
+          const body = collect.applySync(undefined, [])
+          if (body.length > PROGRAM_LIMITS.answerChars) return stopped('memory')
+          return { body, over: !body.startsWith('{"kind":"calls"'), healthy: !body.startsWith('{"kind":"limit"') }
         } catch (error) {
-          return own.isolate.isDisposed ? ended({ kind: 'limit', limit: 'heap', log: '' }, false) : ended(failure('a rejected promise was never handled: ', error), true)
+          return own.isolate.isDisposed ? stopped('heap') : failed('a rejected promise was never handled: ', error)
         }
-        const body = collect.applySync(undefined, [])
-        if (typeof body !== 'string' || body.length > PROGRAM_LIMITS.answerChars) return ended({ kind: 'limit', limit: 'memory', log: '' }, false)
-        return { body, over: !body.startsWith('{"kind":"calls"'), healthy: !body.startsWith('{"kind":"limit"') }
       }
 
       return {
         async begin() {
           let body
           try {
-            body = compile(own, (code) => control.getSync('isBody', { reference: true }).applySync(undefined, [code]), start).derefInto()
+            body = compile(own, control, start).derefInto()
           } catch (error) {
-            return ended(failure('', error), true)
+            return own.isolate.isDisposed ? stopped('heap') : failed('', error)
           }
           return go(start.time, body)
         },
@@ -107,15 +114,16 @@ export function openIsolates(isolatedVm: string, heapMb: number): { prepare(): v
   }
 }
 
-const ended = (step: object, healthy: boolean): Progress => ({ body: JSON.stringify(step), over: true, healthy })
+const stopped = (limit: ProgramLimit): Progress => ({ body: JSON.stringify({ kind: 'limit', limit, log: '' }), over: true, healthy: false })
 
-/** Code that cannot be compiled, or a rejection nobody handled: isolated-vm has made a copy of the error. The log of that slice is lost with it. */
-function failure(what: string, error: unknown): object {
+/** Code that cannot be compiled, or a rejection nobody handled: isolated-vm has made a copy of the error. The log of that slice is lost. */
+function failed(what: string, error: unknown): Progress {
   const isError = error instanceof Error
   const name = isError && error.name !== 'Error' ? `${error.name}: ` : ''
   const stack = isError ? `${error.message}\n${error.stack ?? ''}` : ''
   const message = messageOf(error).slice(0, ERROR_CHARS).replace(COMPILE_PLACE, '')
-  return { kind: 'error', message: `${what}${name}${message}`, stack: stack.slice(0, ERROR_CHARS), log: '' }
+  const step = { kind: 'error', message: `${what}${name}${message}`, stack: stack.slice(0, ERROR_CHARS), log: '' }
+  return { body: JSON.stringify(step), over: true, healthy: true }
 }
 
 const cacheOption = (cache: Cache): { cachedData: ExternalCopy<ArrayBuffer> } | { produceCachedData: true } =>

@@ -8,7 +8,7 @@ import type { Bounds, Watch } from './watch.ts'
 /** After its last step a process frees the isolate; one that takes longer is ended, and nobody notices. */
 const FREE_MS = 2_000
 
-/** One program on its way through one process. `ended` settles when the process is free again or has ended; it never rejects. */
+/** One program on its way through one process. `ended` settles when the process is free again or gone; it never rejects. */
 export type Conversation = {
   first(signal: AbortSignal): Promise<ProgramStep>
   next(outcomes: readonly ProgramOutcome[], time: number, signal: AbortSignal): Promise<ProgramStep>
@@ -22,8 +22,8 @@ type Phase = 'queued' | 'slice' | 'waiting' | 'ending' | 'ended'
 type Slice = { readonly resolve: (step: ProgramStep) => void; readonly reject: (error: Error) => void }
 
 /**
- * Starts a program. Whatever its process does (answers, lies, hangs, floods, dies) ends the slice in hand with one step, and takes the process
- * with it unless the program came to an ordinary end.
+ * Starts a program. Whatever its process does (answers, lies, hangs, floods, dies) ends the slice in hand with one step, and takes the
+ * process with it unless the program came to an ordinary end.
  */
 export function converse(run: number, start: ProgramStart, pool: IsolatePool, watch: Watch, bounds: Bounds): Conversation {
   let phase: Phase = 'queued'
@@ -74,8 +74,11 @@ export function converse(run: number, start: ProgramStart, pool: IsolatePool, wa
     received: receive,
     ended(error) {
       enter('ended', null)
-      settle(({ resolve, reject }) =>
-        isolate ? resolve({ kind: 'limit', limit: broken, log: '' }) : reject(new CadreError('CRASHED', `The program of ${start.file} did not run: ${error?.message ?? 'its process ended'}.`, { cause: error })))
+      settle(({ resolve, reject }) => {
+        if (isolate) return resolve({ kind: 'limit', limit: broken, log: '' })
+        const why = error?.message ?? 'its process ended'
+        reject(new CadreError('CRASHED', `The program of ${start.file} did not run: ${why}.`, { cause: error }))
+      })
       over.resolve()
     },
   })
@@ -119,7 +122,7 @@ export function converse(run: number, start: ProgramStart, pool: IsolatePool, wa
     first: slicing,
     next(outcomes, time, signal) {
       if (phase === 'ended' && isolate && !finished) return Promise.resolve({ kind: 'limit', limit: broken, log: '' })
-      if (phase !== 'waiting' || !isolate) throw new CadreError('INVARIANT', `The program of ${start.file} was handed outcomes while it waits for none.`)
+      if (phase !== 'waiting' || !isolate) throw new CadreError('INVARIANT', `The program of ${start.file} waits for no outcomes.`)
       enter('slice', bounds)
       isolate.send({ kind: 'resume', run, outcomes, time })
       return slicing(signal)
@@ -129,4 +132,4 @@ export function converse(run: number, start: ProgramStart, pool: IsolatePool, wa
   }
 }
 
-const reasonOf = (signal: AbortSignal): Error => (signal.reason instanceof Error ? signal.reason : new CadreError('STOPPED', String(signal.reason)))
+const reasonOf = ({ reason }: AbortSignal): Error => (reason instanceof Error ? reason : new CadreError('STOPPED', String(reason)))

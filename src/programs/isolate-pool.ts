@@ -12,7 +12,7 @@ const STDERR_CHARS = 2_000
 /** A process that has taken a task: what to say to it, and how to end it. */
 export type IsolateProcess = { readonly pid: number; send(request: ProgramRequest): void; kill(): void }
 
-/** Who hands a task to the pool and is told what becomes of it. Everything after `started` comes from the process and is not checked here. */
+/** Who hands a task to the pool and is told what becomes of it. What is `received` comes from the process, unchecked. */
 export type IsolateClient = {
   started(isolate: IsolateProcess): void
   received(message: unknown): void
@@ -21,7 +21,7 @@ export type IsolateClient = {
 }
 
 export type IsolatePool = {
-  /** Hands a task to an idle process, a new one, or, when there are `max`, the next that is free. Returns what takes it back while it waits. */
+  /** Hands a task to an idle process, a new one, or, at `max`, the next that is free. Returns what takes it back while it waits. */
   run(task: ProgramTask, client: IsolateClient): () => void
   size(): number
   close(): Promise<void>
@@ -83,7 +83,10 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
       client.ended(reason ?? error)
     }
     waiting.set(client, withdraw)
-    pool.run(task, { channel, signal: queued.signal }).then(() => over(null), (error: unknown) => over(error instanceof Error ? error : new Error(String(error))))
+    pool.run(task, { channel, signal: queued.signal }).then(
+      () => over(null),
+      (error: unknown) => over(error instanceof Error ? error : new Error(String(error))),
+    )
     silence()
     return () => { if (waiting.has(client)) withdraw(null) }
   }

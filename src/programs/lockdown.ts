@@ -20,8 +20,8 @@ export type Lockdown = {
 }
 
 /**
- * No writes, no children, no threads, no network (from Node 26), and reading only its own code and the packages it is made of. Times of day are
- * in UTC, so that a program says the same on every machine. Throws ISOLATE_UNAVAILABLE when a package is not installed.
+ * No writes, no children, no threads, no network (from Node 26), and reading only its own code and the packages it is made of. Times of day
+ * are in UTC, so that a program says the same on every machine. Throws ISOLATE_UNAVAILABLE when a package is not installed.
  */
 export function lockdown(): Lockdown {
   const own = [new URL('.', entry), new URL('../core/', here)].map((url) => fileURLToPath(url))
@@ -31,13 +31,16 @@ export function lockdown(): Lockdown {
   const readable = [...own, ...[isolatedVm, loader.linked, loader.real, tinypool].map((folder) => `${folder}/`), LIBC_MARK]
   return {
     filename: fileURLToPath(entry),
-    execArgv: ['--permission', '--allow-addons', ...readable.map((path) => `--allow-fs-read=${path}`), '--no-node-snapshot', '--disable-warning=SecurityWarning'],
+    execArgv: [
+      '--permission', '--allow-addons', ...readable.map((path) => `--allow-fs-read=${path}`), '--no-node-snapshot',
+      '--disable-warning=SecurityWarning',
+    ],
     env: { TZ: 'UTC' },
     isolatedVm,
   }
 }
 
-/** The nearest `node_modules/<name>` from a file upwards, as Node looks for it and as it really is: some package managers put links there. */
+/** The nearest `node_modules/<name>` from a file upwards, as Node looks for it and as it really is: some package managers link. */
 function packageFolder(name: string, from: string): { readonly linked: string; readonly real: string } {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
     const linked = join(folder, 'node_modules', name)

@@ -4,7 +4,7 @@ import { PROGRAM_LIMITS } from '../core/program-wire.ts'
 import type { ProgramAnswer } from '../core/program-wire.ts'
 import type { ProgramCall, ProgramLimit, ProgramStep } from '../core/program.ts'
 
-/** Levels of arrays and objects in what a program hands out: far below where JSON.stringify, structured clone or a reader runs out of stack. */
+/** Levels of arrays and objects in what a program hands out: far below where JSON.stringify or structured clone runs out of stack. */
 const MAX_DEPTH = 128
 const MESSAGE_CHARS = 4_000
 const LIMITS: readonly ProgramLimit[] = ['heap', 'running time', 'pending calls', 'log', 'memory', 'process ended']
@@ -26,7 +26,9 @@ export function parseStep(body: string, tools: readonly string[]): ProgramStep |
   if (!isObject(step)) return null
   const { kind, log } = step
   if (typeof log !== 'string' || log.length > PROGRAM_LIMITS.logChars) return null
-  if (!isTame(step, MAX_DEPTH)) return { kind: 'error', message: `the program hands out data nested deeper than ${MAX_DEPTH} levels`, line: null, log }
+  if (!isTame(step, MAX_DEPTH)) {
+    return { kind: 'error', message: `the program hands out data nested deeper than ${MAX_DEPTH} levels`, line: null, log }
+  }
   switch (kind) {
     case 'calls': {
       const calls = callsOf(step['calls'], tools)
@@ -55,7 +57,8 @@ function callsOf(list: Json | undefined, tools: readonly string[]): readonly Pro
   const calls = list.flatMap((call: Json) => {
     if (!isObject(call)) return []
     const { id, tool, input } = call
-    return typeof id === 'number' && Number.isSafeInteger(id) && typeof tool === 'string' && tools.includes(tool) && input !== undefined ? [{ id, tool, input }] : []
+    if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof tool !== 'string' || input === undefined) return []
+    return tools.includes(tool) ? [{ id, tool, input }] : []
   })
   return calls.length === list.length ? calls : null
 }

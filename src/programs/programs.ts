@@ -8,7 +8,7 @@ import { createWatch, sliceBounds } from './watch.ts'
 
 /** `programs.heapMb` and `programs.slice` of the settings (SPEC 21), and how many processes there may be. */
 export const PROGRAM_DEFAULTS = { heapMb: 128, sliceSeconds: 10, maxProcesses: 64 } as const
-/** A process may hold twice the heap of its program (copies of what goes in and out, memory the heap limit does not count) and its own code. */
+/** A process may hold twice the heap of its program (copies of what goes in and out, memory the limit does not count) and its own code. */
 const residentMb = (heapMb: number): number => heapMb * 2 + 128
 const MS_PER_SECOND = 1000
 
@@ -24,7 +24,7 @@ export type RunningProgram = {
 }
 
 export type Programs = {
-  /** Runs a program to its first step, in a process of the pool (PRG-05). Rejects with the signal's reason, ISOLATE_UNAVAILABLE or CRASHED. */
+  /** Runs a program to its first step, in a pooled process (PRG-05). Rejects with ISOLATE_UNAVAILABLE, CRASHED or the signal's reason. */
   begin(start: ProgramStart, signal: AbortSignal): Promise<{ program: RunningProgram; step: ProgramStep }>
   /** Starts processes ahead of need, so that `count` programs find one ready. */
   warm(count: number): void
@@ -33,8 +33,10 @@ export type Programs = {
   close(): Promise<void>
 }
 
+export type ProgramsOptions = { readonly max?: number; readonly heapMb?: number; readonly sliceSeconds?: number }
+
 /** Programs in isolates in child processes: a pool that grows on need up to `max`, and ends what a program breaks (PRG-04, PRG-05). */
-export function createPrograms(options: { readonly max?: number; readonly heapMb?: number; readonly sliceSeconds?: number } = {}): Programs {
+export function createPrograms(options: ProgramsOptions = {}): Programs {
   const { max = PROGRAM_DEFAULTS.maxProcesses, heapMb = PROGRAM_DEFAULTS.heapMb, sliceSeconds = PROGRAM_DEFAULTS.sliceSeconds } = options
   const bounds = sliceBounds(residentMb(heapMb), sliceSeconds * MS_PER_SECOND)
   const watch = createWatch()

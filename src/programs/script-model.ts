@@ -19,9 +19,9 @@ export type ScriptModelOptions = {
 }
 
 /**
- * A program as a model (PRG-01): the calls it waits for when it can go no further are one turn's tool calls, its return value is the last reply
- * (PRG-02). Rejects with PROGRAM (PRG-04, PRG-06), ISOLATE_UNAVAILABLE, CRASHED or the signal's reason. A first request that already holds turns
- * (a resumed run) runs the program through them again with their outcomes and their times (PRG-07).
+ * A program as a model (PRG-01): the calls it waits for when it can go no further are one turn's tool calls, its return value is the last
+ * reply (PRG-02). Rejects with PROGRAM (PRG-04, PRG-06), ISOLATE_UNAVAILABLE, CRASHED or the signal's reason. A first request that already
+ * holds turns (a resumed run) runs the program through them again with their outcomes and their times (PRG-07).
  */
 export function scriptModel(options: ScriptModelOptions): Model {
   const { programs, type, tools, seed, prompt } = options
@@ -38,8 +38,8 @@ export function scriptModel(options: ScriptModelOptions): Model {
       log = begun.step.log
       return begun.step
     } catch (error) {
-      if (error instanceof CadreError && error.code === 'ISOLATE_UNAVAILABLE') throw isolateUnavailable(error.cause, `The agent type "${type.name}" runs a program, which`)
-      throw error
+      if (!(error instanceof CadreError) || error.code !== 'ISOLATE_UNAVAILABLE') throw error
+      throw isolateUnavailable(error.cause, `The agent type "${type.name}" runs a program, which`)
     }
   }
 
@@ -79,12 +79,13 @@ export function scriptModel(options: ScriptModelOptions): Model {
     const rest = { usage: NO_USAGE, model: 'script', opaque: sealTime(time) }
     switch (step.kind) {
       case 'calls':
-        if (step.calls.length === 0) throw new CadreError('INVARIANT', `The program of ${file} was not handed the outcome of every call it waits for.`)
+        if (step.calls.length === 0) throw new CadreError('INVARIANT', `The program of ${file} was not handed every outcome.`)
         return { text: '', calls: toolCalls(step.calls), ...rest }
       case 'done': {
         const { value, pending } = step
         const text = value === undefined ? log.trimEnd() : typeof value === 'string' ? value : JSON.stringify(value)
-        return { text, calls: [], ...rest, ...(value === undefined ? {} : { value }), ...(pending.length > 0 ? { notes: [pendingNote(pending)] } : {}) }
+        const notes = pending.length > 0 ? { notes: [pendingNote(pending)] } : {}
+        return { text, calls: [], ...rest, ...(value === undefined ? {} : { value }), ...notes }
       }
       case 'error':
         throw new CadreError('PROGRAM', `${file}:${step.line ?? type.program.line}: ${step.message}`)

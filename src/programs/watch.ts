@@ -4,16 +4,22 @@ import { readVitals } from './vitals.ts'
 
 /** How often processes that run are looked at. A step that is answered sooner is never looked at, and costs no look. */
 const LOOK_MS = 50
-/** A slice may take this much longer by the clock than its running time, because a busy machine shares its cores; then it counts as hung. */
+/** A slice may take this much longer by the clock than its running time, as a busy machine shares its cores; then it counts as hung. */
 const HANG_MS = 20_000
 
-/** What a process may use before it is ended. `sliceMs`: CPU time (and at least as much by the clock); `wallMs`: by the clock, whatever it uses. */
+/** What a process may use. `sliceMs`: CPU time (and at least as much by the clock); `wallMs`: by the clock, whatever it uses. */
 export type Bounds = { readonly residentMb: number; readonly sliceMs: number; readonly wallMs: number }
 
 /** The bounds of one slice of a program (PRG-04). */
 export const sliceBounds = (residentMb: number, sliceMs: number): Bounds => ({ residentMb, sliceMs, wallMs: sliceMs + HANG_MS })
 
-type Watched = { readonly pid: number; readonly bounds: Bounds; readonly since: number; readonly broke: (limit: ProgramLimit) => void; cpuAtFirst: number | null }
+type Watched = {
+  readonly pid: number
+  readonly bounds: Bounds
+  readonly since: number
+  readonly broke: (limit: ProgramLimit) => void
+  cpuAtFirst: number | null
+}
 
 /** Looks at running processes from outside, since nothing inside one can be relied on (DESIGN). */
 export type Watch = {

@@ -85,6 +85,7 @@ describe('PRG-05 a program that spoils its own world spoils no other', () => {
 
   test('nothing of one program is there for the next', async () => {
     await runProgram(programs, "globalThis.left = 1; Math.left = 1; tools.read.left = 1; Object.prototype.left = 1")
-    expect(await runProgram(programs, 'return [typeof left, typeof Math.left, typeof tools.read.left, typeof ({}).left]')).toMatchObject({ value: ['undefined', 'undefined', 'undefined', 'undefined'] })
+    expect(await runProgram(programs, 'return [typeof left, typeof Math.left, typeof tools.read.left, typeof ({}).left]'))
+      .toMatchObject({ value: ['undefined', 'undefined', 'undefined', 'undefined'] })
   })
 })

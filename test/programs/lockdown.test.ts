@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -40,7 +40,8 @@ describe('PRG-05 the process of an isolate holds nothing, even for code that bro
   }
 
   test.skipIf(Number(process.versions.node.split('.')[0]) < 26)('it cannot open a connection', async () => {
-    expect(await inside("await new Promise((_, reject) => require('node:net').connect(8009, '127.0.0.1').on('error', reject))")).toBe('ERR_ACCESS_DENIED')
+    expect(await inside("await new Promise((_, reject) => require('node:net').connect(8009, '127.0.0.1').on('error', reject))"))
+      .toBe('ERR_ACCESS_DENIED')
     expect(await inside("say((await fetch('http://127.0.0.1:8009').catch((error) => error.cause)).code)")).toBe('ERR_ACCESS_DENIED')
   })
 
@@ -87,7 +88,7 @@ test('without isolated-vm the error names the type and what to do', async () => 
   expect(await said()).toEqual(expected)
 })
 
-test('a program that loops does not outlive a host that is killed', async () => {
+test.skipIf(process.platform !== 'linux')('a program that loops does not outlive a host that is killed', async () => {
   const script = join(temporary, 'host.ts')
   writeFileSync(script, `
     import { readFileSync, readdirSync } from 'node:fs'
@@ -105,5 +106,4 @@ test('a program that loops does not outlive a host that is killed', async () => 
   expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('--permission')
   host.kill('SIGKILL')
   await expect.poll(() => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')), { timeout: 10_000 }).toBe(false)
-  expect(dirname(script)).toBe(temporary)
 })

@@ -17,7 +17,8 @@ describe('PRG-01 a program asks for tools turn by turn', () => {
       const [a, b] = await Promise.all([tools.read({ path: 'a' }), tools.ls()])
       const c = await tools.read({ path: a.next })
       return [a, b, c]`), never)
-    expect(step).toEqual({ kind: 'calls', log: '', calls: [{ id: 1, tool: 'read', input: { path: 'a' } }, { id: 2, tool: 'ls', input: {} }] })
+    expect(step)
+      .toEqual({ kind: 'calls', log: '', calls: [{ id: 1, tool: 'read', input: { path: 'a' } }, { id: 2, tool: 'ls', input: {} }] })
     const second = await program.step([{ id: 1, ok: true, text: '{"next":"c"}' }, { id: 2, ok: true, text: 'plain text' }], 1, never)
     expect(second).toEqual({ kind: 'calls', log: '', calls: [{ id: 3, tool: 'read', input: { path: 'c' } }] })
     const last = await program.step([{ id: 3, ok: true, text: '[1]' }], 2, never)
@@ -81,7 +82,8 @@ describe('PRG-02 what a program sees', () => {
   test('exactly its granted tools', async () => {
     expect(await valueOf('return [Object.keys(tools), typeof tools.bash, Object.isFrozen(tools), String(Object.getPrototypeOf(tools))]', { tools: ['read', 'mcp__a__b-c'] }))
       .toEqual([['read', 'mcp__a__b-c'], 'undefined', true, 'null'])
-    expect(await runProgram(programs, 'tools.bash({})')).toMatchObject({ kind: 'error', message: 'TypeError: tools.bash is not a function', line: 7 })
+    expect(await runProgram(programs, 'tools.bash({})'))
+      .toMatchObject({ kind: 'error', message: 'TypeError: tools.bash is not a function', line: 7 })
   })
 
   test('a failed outcome throws its text, at the line of the call', async () => {
@@ -139,6 +141,7 @@ describe('PRG-06 errors name the line of the Markdown file', () => {
 
   test('calls still pending when it returns are named, also those never handed out', async () => {
     const step = await runProgram(programs, "tools.read({ path: 'a' }); tools.ls(); return 1")
-    expect(step).toMatchObject({ kind: 'done', value: 1, turns: 1, pending: [{ id: 1, tool: 'read', input: { path: 'a' } }, { id: 2, tool: 'ls', input: {} }] })
+    expect(step)
+      .toMatchObject({ kind: 'done', value: 1, turns: 1, pending: [{ id: 1, tool: 'read', input: { path: 'a' } }, { id: 2, tool: 'ls', input: {} }] })
   })
 })

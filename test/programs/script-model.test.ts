@@ -48,7 +48,8 @@ describe('PRG-01 a program stands in for a language model', () => {
   test('its calls are the reply, its return value the last one', async () => {
     const session = new Session(modelOf("const a = await tools.read({ path: prompt }); const [b] = await Promise.all([tools.ls(), tools.ls({ path: 'b' })]); return { a, b }"))
     const first = await session.next()
-    expect(first).toMatchObject({ text: '', calls: [{ id: 'p1', name: 'read', input: { path: 'src/a.ts' }, local: false }], model: 'script', usage: { input: 0, output: 0 } })
+    expect(first)
+      .toMatchObject({ text: '', calls: [{ id: 'p1', name: 'read', input: { path: 'src/a.ts' }, local: false }], model: 'script', usage: { input: 0, output: 0 } })
     session.answer([{ callId: 'p1', tool: 'read', ok: true, text: '{"lines":3}' }])
     expect((await session.next()).calls.map(({ id }) => id)).toEqual(['p2', 'p3'])
     session.answer([{ callId: 'p3', tool: 'ls', ok: true, text: '3' }, { callId: 'p2', tool: 'ls', ok: true, text: 'two' }])
@@ -76,12 +77,14 @@ describe('PRG-01 a program stands in for a language model', () => {
     const failed = new Session(modelOf('\nconst x = null\nreturn x.y')).run()
     await expect(failed).rejects.toThrow("/agents/audit.md:22: TypeError: Cannot read properties of null (reading 'y')")
     await expect(failed).rejects.toMatchObject({ code: 'PROGRAM' })
-    await expect(new Session(modelOf('return 1n')).run()).rejects.toThrow(/^\/agents\/audit\.md:20: TypeError: the program's return value is not JSON/)
+    await expect(new Session(modelOf('return 1n')).run())
+      .rejects.toThrow(/^\/agents\/audit\.md:20: TypeError: the program's return value is not JSON/)
   })
 
   test('PRG-04 a broken limit is named', async () => {
     await expect(new Session(modelOf('for (;;);')).run()).rejects.toThrow(new CadreError('PROGRAM', 'Program stopped: running time.'))
-    await expect(new Session(modelOf('for (let i = 0; i < 257; i += 1) tools.ls({ i })')).run()).rejects.toThrow(new CadreError('PROGRAM', 'Program stopped: pending calls.'))
+    await expect(new Session(modelOf('for (let i = 0; i < 257; i += 1) tools.ls({ i })')).run())
+      .rejects.toThrow(new CadreError('PROGRAM', 'Program stopped: pending calls.'))
   })
 
   test('a stop rejects with its reason and frees the program', async () => {

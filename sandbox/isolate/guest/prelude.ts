@@ -20,8 +20,8 @@ export type GuestControl = {
 
 /**
  * The world a program wakes up in (PRG-02). The source text of this one function is what runs in the isolate, so it can use nothing outside
- * itself. It keeps the built-ins it needs from before the program can touch them; whatever crosses to the outside is made into a string while the
- * program runs, under the program's own limits: a getter, proxy or `toJSON` that never returns costs that program only.
+ * itself. It keeps the built-ins it needs from before the program can touch them; whatever crosses to the outside is made into a string
+ * while the program runs, under the program's own limits: a getter, proxy or `toJSON` that never returns costs that program only.
  */
 export function prelude(settingsText: string): GuestControl {
   const { parse, stringify } = JSON
@@ -37,6 +37,9 @@ export function prelude(settingsText: string): GuestControl {
   const text = String
   const settings = parse(settingsText) as GuestSettings
 
+  /** Clocks (Intl formats "now"), threads, what depends on the collector, memory the heap limit does not see, a console nobody reads. */
+  const GONE = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'Intl', 'Temporal', 'console']
+  const GROWING = ['resize', 'transfer', 'transferToFixedLength']
   const MESSAGE_CHARS = 4_000
   const STACK_CHARS = 8_000
   const cut = (value: unknown, chars: number): string => apply(slice, text(value), [0, chars])
@@ -52,16 +55,20 @@ export function prelude(settingsText: string): GuestControl {
   let returned = ''
   let failed = ''
 
-  type Slot = { readonly json: string; readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void; readonly failure: Error }
+  type Slot = {
+    readonly json: string
+    readonly resolve: (value: unknown) => void
+    readonly reject: (error: Error) => void
+    readonly failure: Error
+  }
   // Without a prototype, so that a program that rewrites Object.prototype cannot stand in for a slot or a tool.
   const slots = Object.create(null) as Record<number, Slot>
   const tools = Object.create(null) as Record<string, (input?: unknown) => Promise<unknown>>
 
   /** Runs once, before the program: what is not deterministic, or no use without a host, is not there. */
   function seal(): void {
-    // Clocks (Intl formats "now"), threads, what depends on the collector, and memory that the heap limit does not see.
-    for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'Intl', 'Temporal', 'console']) deleteProperty(globalThis, name)
-    for (const name of ['resize', 'transfer', 'transferToFixedLength']) deleteProperty(ArrayBuffer.prototype, name)
+    for (const name of GONE) deleteProperty(globalThis, name)
+    for (const name of GROWING) deleteProperty(ArrayBuffer.prototype, name)
     const clock = new Proxy(NativeDate, {
       apply: () => text(new NativeDate(now)),
       construct: (target, args, newTarget): object => construct(target, args.length === 0 ? [now] : args, newTarget) as Date,
@@ -120,7 +127,9 @@ export function prelude(settingsText: string): GuestControl {
       if (json === undefined) throw new NativeTypeError(`the input of tools.${tool} is not JSON`)
       if (waiting >= settings.pendingCalls) stop('pending calls')
       const entry = `{"id":${lastId + 1},"tool":${stringify(tool)},"input":${json}}`
-      if (freshCalls.length + entry.length > settings.jsonChars) throw new NativeTypeError(`the inputs of one turn are over ${settings.jsonChars} characters (tools.${tool})`)
+      if (freshCalls.length + entry.length > settings.jsonChars) {
+        throw new NativeTypeError(`the inputs of one turn are over ${settings.jsonChars} characters (tools.${tool})`)
+      }
       lastId += 1
       waiting += 1
       freshCalls += (freshCalls === '' ? '' : ',') + entry
@@ -160,7 +169,9 @@ export function prelude(settingsText: string): GuestControl {
       why = messageOf(error)
     }
     if (json === undefined) throw new NativeTypeError(`the program's return value is not JSON: ${why}`)
-    if (json.length > settings.jsonChars) throw new NativeTypeError(`the program's return value is over ${settings.jsonChars} characters: it has ${json.length}`)
+    if (json.length > settings.jsonChars) {
+      throw new NativeTypeError(`the program's return value is over ${settings.jsonChars} characters: it has ${json.length}`)
+    }
     return json
   }
 
