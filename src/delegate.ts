@@ -41,7 +41,8 @@ export type Services = {
   scriptModel(type: AgentType, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<Json>
   readonly inThread: Place
-  readonly limits: { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number }
+  /** As they are now (SET-02). */
+  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number }
 }
 
 /** An agent to start, whoever asked for it: a parent model's call, a sweep's item, or the user. */
@@ -82,7 +83,7 @@ export function planAgent(services: Services, start: Start): Plan {
     system: model ? systemPrompt({ type, isRoot, depthLeft: grant.depth, startable: services.types.segment(startable) }) : '',
     prompt: start.prompt,
     tools: model ? toolbox.schemas(grant) : [],
-    ...(schema && { output: { check: outputCheck(schema), retries: services.limits.schemaRetries } }),
+    ...(schema && { output: { check: outputCheck(schema), retries: services.limits().schemaRetries } }),
     seed,
     callId: start.callId,
     notes: [...(input?.notes ?? []), ...(model?.notes ?? []), ...narrowed.notes, ...unknownNotes(narrowed)],
@@ -114,7 +115,7 @@ export async function delegate(services: Services, parent: Agent, raw: JsonObjec
   parent.slot?.lend()
   try {
     const { result, reads } = await run
-    return { text: resultText(result, services.limits.resultChars), ...(reads && { reads }) }
+    return { text: resultText(result, services.limits().resultChars), ...(reads && { reads }) }
   } finally {
     await parent.slot?.reclaim()
   }
@@ -136,7 +137,7 @@ function admit(services: Services, parent: Agent, raw: JsonObject, callId: strin
   if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.grant))
   if (input.outputSchema) outputCheck(input.outputSchema)
   const { slots } = services.crew
-  if (slots.isFull() && slots.queued >= services.limits.maxQueued) {
+  if (slots.isFull() && slots.queued >= services.limits().maxQueued) {
     throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${slots.queued} queued). Wait for some with agent_wait, then try again.`)
   }
   return { type, narrowed, title: input.title, prompt: input.prompt, model, input, callId }

@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { availableParallelism, homedir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import type { ChosenModel } from './choose-model.ts'
 import { chooseModel, NO_MODEL } from './choose-model.ts'
 import type { AgentType } from './core/agent-type.ts'
@@ -8,6 +7,7 @@ import type { Diagnostic } from './core/diagnostic.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { CadreEvent } from './core/events.ts'
 import type { EventBody } from './core/events.ts'
+import { stableJson } from './core/json.ts'
 import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import { narrow, noToolLeft, rootGrant } from './core/narrow.ts'
@@ -25,8 +25,9 @@ import { scriptModel } from './programs/script-model.ts'
 import { systemPrompt } from './prompt.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
-import { loadSettings } from './settings/load.ts'
+import { liveSettings } from './settings/live.ts'
 import type { Settings } from './settings/settings.ts'
+import { userFolder } from './settings/user-folder.ts'
 import { createCrew } from './supervisor.ts'
 import type { Crew } from './supervisor.ts'
 import { linesOf, sweepDoors } from './sweep-run.ts'
@@ -129,8 +130,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const env = options.env ?? process.env
   const cwd = realpathSync(options.cwd ?? process.cwd())
   const root = realpathSync(options.root ?? topLevel(cwd) ?? cwd)
-  const userHome = env['HOME'] ?? homedir()
-  const home = env['CADRE_HOME'] ?? join(userHome, '.cadre')
+  const { home, userHome } = userFolder(env)
   const crews = new Set<Crew>()
   const running = new Set<Promise<unknown>>()
   const sweeps = new Set<AbortController>()
@@ -145,33 +145,40 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     tell({ type: 'diagnostic', data: diagnostic })
   }
 
-  const loaded = loadSettings({
+  const live = liveSettings({
     root,
     home,
     env,
     ...(options.settings && { code: options.settings }),
     ...(options.trusted !== undefined && { trustedInCode: options.trusted }),
+    onDiagnostic,
   })
-  const { settings, trusted } = loaded
-  for (const diagnostic of loaded.diagnostics) onDiagnostic(diagnostic)
+  const { settings, trusted } = live.current()
 
-  const models = createModels({
-    providers: settings.providers,
-    env,
-    aliases: settings.modelAliases,
-    prices: Object.fromEntries(Object.entries(settings.prices).map(([model, price]) =>
-      [model, { ...price, cacheRead: price.cacheRead ?? price.input, cacheWrite: price.cacheWrite ?? price.input }])),
-    maxTries: settings.models.maxTries,
-    silenceSeconds: settings.models.silence,
-    onPause({ agent, ...data }) {
-      for (const crew of crews) {
-        const live = crew.list().find(({ subject }) => subject.agent === agent)
-        if (live) crew.record(live.subject, [{ type: 'rate.paused', data }]).catch(() => {}) // as in `tell`
-      }
-    },
-  })
+  const opened: Models[] = []
+  const makeModels = (from: Settings): Models => {
+    const models = createModels({
+      providers: from.providers,
+      env,
+      aliases: from.modelAliases,
+      prices: Object.fromEntries(Object.entries(from.prices).map(([model, price]) =>
+        [model, { ...price, cacheRead: price.cacheRead ?? price.input, cacheWrite: price.cacheWrite ?? price.input }])),
+      maxTries: from.models.maxTries,
+      silenceSeconds: from.models.silence,
+      onPause({ agent, ...data }) {
+        for (const crew of crews) {
+          const asking = crew.list().find(({ subject }) => subject.agent === agent)
+          if (asking) crew.record(asking.subject, [{ type: 'rate.paused', data }]).catch(() => {}) // as in `tell`
+        }
+      },
+    })
+    opened.push(models)
+    return models
+  }
+  /** The models of the settings as they are now; calls under way keep theirs. */
+  const currentModels = remade(() => live.current().settings, ({ providers, modelAliases, prices, models }) => stableJson({ providers, modelAliases, prices, models }), makeModels)
   const main = mainCheckout(root) ?? root
-  const journal = openJournal({ file: journalFile({ folder: settings.journal.path, root: main }), sync: settings.journal.sync, redact: models.keys() })
+  const journal = openJournal({ file: journalFile({ folder: settings.journal.path, root: main }), sync: settings.journal.sync, redact: currentModels().keys() })
   journal.prune(settings.journal.keepDays)
   const types = await loadTypes({
     root,
@@ -193,30 +200,24 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const threads = options.runner ?? createThreads()
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const git = openGit(root)
-  const grant = rootGrant({
-    tools: toolbox.facts,
-    root,
-    mode: 'default',
-    maxDepth: settings.limits.maxDepth,
-    maxTurns: settings.limits.maxTurns,
-    timeout: settings.limits.timeout,
-  })
+  const resolve = (written: string, parent: string | null) => currentModels().resolve(written, parent)
+  const newGrant = () => {
+    const { maxDepth, maxTurns, timeout } = live.current().settings.limits
+    return rootGrant({ tools: toolbox.facts, root, mode: 'default', maxDepth, maxTurns, timeout })
+  }
 
-  const choose: Services['chooseModel'] = (choice) => chooseModel(choice, {
-    resolve: (written, parent) => models.resolve(written, parent),
-    subagentModel: settings.subagentModel,
-    rootModel: settings.model,
-    aliases: Object.keys(settings.modelAliases),
-    allowedModels: settings.allowedModels,
-  })
+  const choose: Services['chooseModel'] = (choice) => {
+    const { subagentModel, model, modelAliases, allowedModels } = live.current().settings
+    return chooseModel(choice, { resolve, subagentModel, rootModel: model, aliases: Object.keys(modelAliases), allowedModels })
+  }
 
   /** MOD-04: `--model`, the main agent's own file, then CADRE_MODEL and settings. */
   async function rootModel(flag: string | undefined, type: AgentType | null): Promise<ChosenModel> {
-    const choice = { type: flag ?? type?.model ?? null, call: null, parent: settings.model }
+    const choice = { type: flag ?? type?.model ?? null, call: null, parent: live.current().settings.model }
     try {
-      return chooseModel(choice, { resolve: (written, parent) => models.resolve(written, parent), subagentModel: null, rootModel: null, aliases: [], allowedModels: [] })
+      return chooseModel(choice, { resolve, subagentModel: null, rootModel: null, aliases: [], allowedModels: [] })
     } catch (error) {
-      if (error instanceof CadreError && error.code === 'SETTINGS' && flag === undefined) throw await noModel(models)
+      if (error instanceof CadreError && error.code === 'SETTINGS' && flag === undefined) throw await noModel(currentModels())
       throw error
     }
   }
@@ -230,15 +231,15 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       segment: (startable) => types.segment(startable),
     },
     chooseModel: choose,
-    openModel: ({ id }) => models.open(id),
-    cost: (model, usage) => models.cost(model, usage) ?? 0,
+    openModel: ({ id }) => currentModels().open(id),
+    cost: (model, usage) => currentModels().cost(model, usage) ?? 0,
     scriptModel: ({ name, path, program }, { tools, seed, prompt }) => {
       if (!program) throw new CadreError('INVARIANT', `${name} has no program`)
       return scriptModel({ programs, type: { name, path, program }, tools, seed, prompt })
     },
     blame: async (path, lines, signal) => (await blame(git, path, lines, signal)).map((line) => ({ ...line })),
     inThread: (job) => threads.run(job),
-    limits: settings.limits,
+    limits: () => live.current().settings.limits,
   })
 
   /** Opens a session around `work`, and ends it in the journal however `work` ends. */
@@ -277,17 +278,22 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   return {
     root,
     home,
-    settings,
+    get settings() {
+      return live.current().settings
+    },
     trusted,
     types,
-    models,
+    get models() {
+      return currentModels()
+    },
     journal,
 
     async run(request) {
       const type = request.agent === undefined ? null : types.require(request.agent)
       const model = type?.program ? null : await rootModel(request.model, type)
+      const grant = newGrant()
       narrowRoot(grant, { ...request, type })
-      return track(inSession('run', titleOf(request.prompt), settings.limits.maxRunning, request.signal, async (crew) => {
+      return track(inSession('run', titleOf(request.prompt), live.current().settings.limits.maxRunning, request.signal, async (crew) => {
         const { result } = await runRoot(servicesOf(crew), grant, onMainThread((job) => threads.calls(job)), { ...request, type, model })
         return { value: result, status: result.status }
       }))
@@ -298,6 +304,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const model = type.program ? null : await rootModel(flag, type)
       const reducerType = types.require('general')
       const reducer = request.reduce ? { type: reducerType, model: await rootModel(flag, reducerType) } : null
+      const grant = newGrant()
       if (narrow(grant, type).grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(type, grant))
       const width = parallel ?? (type.program ? availableParallelism() : MODEL_PARALLEL)
       threads.warm(Math.min(width, availableParallelism()))
@@ -306,7 +313,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const stop = AbortSignal.any([stopped.signal, ...(signal ? [signal] : [])])
       sweeps.add(stopped)
       try {
-        return await track(inSession('sweep', `${type.name} over ${request.over}`, Math.max(width, settings.limits.maxRunning), undefined, async (crew) => {
+        return await track(inSession('sweep', `${type.name} over ${request.over}`, Math.max(width, live.current().settings.limits.maxRunning), undefined, async (crew) => {
           const doors = sweepDoors(servicesOf(crew), {
             grant,
             cwd,
@@ -329,14 +336,14 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
     explain(name) {
       const type = types.require(name)
-      const narrowed = narrow(grant, type)
+      const narrowed = narrow(newGrant(), type)
       const startable = narrowed.grant.tools.some((tool) => tool.name === 'agent') ? types.list().types.filter((listed) => listed.startable).map((listed) => listed.type) : []
       const system = type.program ? '' : systemPrompt({ type, isRoot: false, depthLeft: narrowed.grant.depth, startable: types.segment(startable) })
       const schemas = type.program ? [] : toolbox.schemas(narrowed.grant)
       let chosen: ChosenModel | null = null
       let modelNotes: readonly string[] = []
       try {
-        if (!type.program) chosen = choose({ call: null, type: type.model, parent: settings.model })
+        if (!type.program) chosen = choose({ call: null, type: type.model, parent: live.current().settings.model })
         modelNotes = chosen?.notes ?? []
       } catch (error) {
         modelNotes = [messageOf(error)]
@@ -356,9 +363,27 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       for (const crew of crews) for (const agent of crew.list()) crew.stop(agent, { ending: { status: 'killed', cause: 'user' }, reason: 'The session was closed.' })
       await Promise.allSettled(running)
       await Promise.all([types.close(), threads.close(), programs.close()])
-      models.close()
+      for (const models of opened) models.close()
       await journal.close()
     },
+  }
+}
+
+/** A value made from another one, and made anew only when what it depends on has changed. */
+function remade<From, To>(source: () => From, keyOf: (from: From) => string, make: (from: From) => To): () => To {
+  let from = source()
+  let key = keyOf(from)
+  let made = make(from)
+  return () => {
+    const now = source()
+    if (now === from) return made
+    from = now
+    const next = keyOf(now)
+    if (next !== key) {
+      key = next
+      made = make(now)
+    }
+    return made
   }
 }
 
