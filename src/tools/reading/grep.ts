@@ -13,6 +13,9 @@ import type { Piece } from './text-pieces.ts'
 import { finishesWithin } from './watchdog.ts'
 import type { LeftOut } from './walk.ts'
 
+/** Most source files fit; larger ones are read on their own. */
+const SCRATCH_BYTES = 131_072
+
 /**
  * TOO-05: the lines of text files that match a JavaScript regular expression. A file named outright is searched whether ignored or not; in
  * folders links are not followed. A search that runs out of time answers with what it found so far and says so.
@@ -47,11 +50,12 @@ async function grepFolder(
   const named = glob === undefined ? null : (await import('./glob-pattern.ts')).globPattern(glob, { anyDepth: true })
   const walker = new Walker(log, () => context.stopped())
   const seconds = timer()
+  const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
   const finished = finishesWithin(seconds.leftMs(), () => {
     walker.walk(place, ignored, (entry) => {
       if (entry.kind !== 'file' || named?.matches(entry.real.slice(place.real.length + 1)) === false) return true
       if (context.stopped()) throw new Error('Stopped.')
-      if (!searchFileIfReadable(search, entry, findings, log)) walker.leftOut.unreadable += 1
+      if (!searchFileIfReadable(search, entry, findings, log, scratch)) walker.leftOut.unreadable += 1
       findings.stopped = seconds.leftMs() <= 1
       return !findings.more && !findings.stopped
     })
@@ -63,9 +67,9 @@ async function grepFolder(
   return walker.leftOut
 }
 
-function searchFileIfReadable(search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog): boolean {
+function searchFileIfReadable(search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog, scratch: Buffer): boolean {
   try {
-    searchFile(search, place, findings, log, (_piece, run) => run())
+    searchFile(search, place, findings, log, (_piece, run) => run(), scratch)
     return true
   } catch (error) {
     const code = codeOf(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined)
@@ -76,13 +80,13 @@ function searchFileIfReadable(search: LineSearch, place: Place, findings: GrepFi
 
 /** Searches one file piece by piece; `around` decides how the search of a piece is run. */
 function searchFile(
-  search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog, around: (piece: Piece, run: () => void) => void,
+  search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog, around: (piece: Piece, run: () => void) => void, scratch: Buffer | null = null,
 ): void {
   const isText = forEachPiece(place, log, (piece) => {
     let goOn = true
     around(piece, () => search.run(piece.text, (hit) => (goOn = findings.take(place.path, piece, hit))))
     return goOn && !findings.stopped
-  })
+  }, scratch)
   if (isText) findings.filesSearched += 1
   else findings.binaries += 1
 }

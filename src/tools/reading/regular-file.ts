@@ -29,6 +29,22 @@ export function withRegularFile<T>(place: Place, use: (fd: number, size: number)
   }
 }
 
+/**
+ * The content of a file that a listing calls regular, read into `scratch` without asking for its size first; null when it does not fit. The
+ * bytes are valid until the scratch is used again. A folder or device put there since fails or reads as empty; it cannot hang.
+ */
+export function readSmallFile(place: Place, scratch: Buffer): Buffer | null {
+  const fd = openPlain(place)
+  openNow = fd
+  try {
+    const filled = fill(fd, scratch)
+    return filled < scratch.length ? scratch.subarray(0, filled) : null
+  } finally {
+    openNow = null
+    closeSync(fd)
+  }
+}
+
 /** Closes what an interrupted search left open. */
 export function closeInterrupted(): void {
   if (openNow !== null) closeSync(openNow)

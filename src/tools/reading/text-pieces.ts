@@ -4,7 +4,7 @@ import type { Place } from './confine.ts'
 import { decode } from './decode.ts'
 import { LineSearch } from './line-search.ts'
 import type { ReadLog } from './reads.ts'
-import { chunksOf, isBinary, readBytes, withRegularFile } from './regular-file.ts'
+import { chunksOf, isBinary, readBytes, readSmallFile, withRegularFile } from './regular-file.ts'
 
 /** Whole lines of a file, as a search wants them; `firstLine` is the number of the first. */
 export type Piece = { readonly text: string; readonly firstLine: number }
@@ -18,17 +18,20 @@ const NEWLINE = 10
 
 /**
  * Hands a text file over in pieces of whole lines until `onPiece` returns false, and logs it as read. Returns false for a binary file, which is
- * not searched. Rejects as `withRegularFile` does.
+ * not searched. `scratch` speeds up many files in a row that a listing called regular. Throws as `withRegularFile` does.
  */
-export function forEachPiece(place: Place, log: ReadLog, onPiece: (piece: Piece) => boolean): boolean {
-  return withRegularFile(place, (fd, size) => {
-    if (size > WHOLE_BYTES) return inPieces(fd, size, place.path, log, onPiece)
-    const bytes = readBytes(fd, size)
-    log.add(place.path, bytes)
-    if (isBinary(bytes)) return false
-    onPiece({ text: LineSearch.normalise(decode(bytes)), firstLine: 1 })
-    return true
-  })
+export function forEachPiece(place: Place, log: ReadLog, onPiece: (piece: Piece) => boolean, scratch: Buffer | null = null): boolean {
+  const small = scratch && readSmallFile(place, scratch)
+  if (small) return inOnePiece(small, place.path, log, onPiece)
+  return withRegularFile(place, (fd, size) =>
+    size > WHOLE_BYTES ? inPieces(fd, size, place.path, log, onPiece) : inOnePiece(readBytes(fd, size), place.path, log, onPiece))
+}
+
+function inOnePiece(bytes: Buffer, path: string, log: ReadLog, onPiece: (piece: Piece) => boolean): boolean {
+  log.add(path, bytes)
+  if (isBinary(bytes)) return false
+  onPiece({ text: LineSearch.normalise(decode(bytes)), firstLine: 1 })
+  return true
 }
 
 function inPieces(fd: number, size: number, path: string, log: ReadLog, onPiece: (piece: Piece) => boolean): boolean {
