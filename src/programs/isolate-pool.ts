@@ -42,11 +42,13 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
 
   // A process that ended with no task in hand: an idle one, or one that could not start. Only the latter leaves someone waiting for ever.
   pool.on('error', () => {
-    failedStarts += 1
     if (waiting.size === 0) return
+    failedStarts += 1
     if (failedStarts < MAX_FAILED_STARTS) return void run({ kind: 'warm' }, IDLER)
     const why = /^\S*Error\b.*$/m.exec(lastWords)?.[0]
     const error = new Error(`an isolate process could not start${why ? ` (${why})` : ''}`)
+    failedStarts = 0
+    lastWords = ''
     for (const withdraw of waiting.values()) withdraw(error)
   })
 

@@ -71,7 +71,7 @@ await model.generate(request, { signal: new AbortController().signal, onDelta() 
 await programs.close()
 `
 
-test('without isolated-vm the error names the type and what to do', async () => {
+test('what keeps a program from running is named: no isolated-vm, no binary for this Node, a process that cannot start', async () => {
   const root = withoutIsolatedVm()
   writeFileSync(join(root, 'begin.ts'), BEGIN)
   const said = async () => JSON.parse((await promisify(execFile)(process.execPath, ['begin.ts'], { cwd: root })).stdout) as [string, string]
@@ -86,6 +86,10 @@ test('without isolated-vm the error names the type and what to do', async () => 
   for (const file of ['package.json', 'isolated-vm.js']) cpSync(join(repository, 'node_modules/isolated-vm', file), join(broken, file))
   cpSync(join(repository, 'node_modules/node-gyp-build'), join(root, 'node_modules/node-gyp-build'), { recursive: true })
   expect(await said()).toEqual(expected)
+
+  // A process that cannot even start, time and again.
+  writeFileSync(join(root, 'sandbox/isolate/process.ts'), "throw new Error('broken on purpose')")
+  expect(await said()).toEqual(['CRASHED', 'The program of todo-audit did not run: an isolate process could not start (Error: broken on purpose).'])
 })
 
 test.skipIf(process.platform !== 'linux')('a program that loops does not outlive a host that is killed', async () => {
