@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { ChosenModel, ModelChoice } from './choose-model.ts'
-import type { AgentType } from './core/agent-type.ts'
+import type { AgentType, Program } from './core/agent-type.ts'
 import type { Model, ToolCall, ToolOutcome, Usage } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { EventSubject } from './core/events.ts'
@@ -38,7 +38,7 @@ export type Services = {
   openModel(model: ChosenModel): Model
   cost(model: string, usage: Usage): number
   /** A program as a model (PRG-01). */
-  scriptModel(type: AgentType, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
+  scriptModel(type: AgentType, program: Program, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<Json>
   readonly inThread: Place
   /** As they are now (SET-02). */
@@ -172,7 +172,7 @@ async function runCall(services: Services, agent: Agent, call: ToolCall): Promis
 
 function scriptOf(services: Services, type: AgentType | null, { grant, seed, prompt }: { readonly grant: Grant; readonly seed: number; readonly prompt: string }): Model {
   if (!type?.program) throw new CadreError('INVARIANT', 'A run without a model needs a type with a program')
-  return services.scriptModel(type, { tools: grant.tools.map(({ name }) => name), seed, prompt })
+  return services.scriptModel(type, type.program, { tools: grant.tools.map(({ name }) => name), seed, prompt })
 }
 
 const unknownNotes = ({ unknown }: Pick<Narrowed, 'unknown'>): readonly string[] =>

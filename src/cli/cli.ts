@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { CadreError, messageOf } from '../core/errors.ts'
-import type { Orchestrator } from '../orchestrator.ts'
+import type { Orchestrator } from '../api.ts'
 import { createOrchestrator } from '../orchestrator.ts'
 import { VERSION } from '../version.ts'
 import * as agents from './commands/agents.ts'

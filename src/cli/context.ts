@@ -1,4 +1,4 @@
-import type { Orchestrator, OrchestratorOptions } from '../orchestrator.ts'
+import type { Orchestrator, OrchestratorOptions } from '../api.ts'
 
 /** A stream of the command; `isTTY` and `columns` where it is a terminal. */
 export type CliStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }

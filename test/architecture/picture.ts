@@ -33,7 +33,10 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings']
 
 /** The only places that know several rooms. */
-const CORRIDOR = ['supervisor.ts', 'delegate.ts', 'run.ts', 'root-run.ts', 'sweep-run.ts', 'prompt.ts', 'choose-model.ts', 'version.ts', 'sweep']
+const CORRIDOR = [
+  'supervisor.ts', 'delegate.ts', 'run.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'prompt.ts', 'api.ts',
+  'version.ts', 'sweep',
+]
 
 /** The read tools' functions: they run in the worker too. */
 const READING = 'src/tools/reading/'

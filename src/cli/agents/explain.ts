@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isReadOnly } from '../../core/grant.ts'
 import { deferredFields } from '../../definitions/deferred-fields.ts'
-import type { Explanation } from '../../orchestrator.ts'
+import type { Explanation } from '../../api.ts'
 import { userFolder } from '../../settings/user-folder.ts'
 import type { CliContext } from '../context.ts'
 import { settingsDiagnosticsTo } from '../diagnostics.ts'

@@ -1,0 +1,39 @@
+import type { Explanation } from './api.ts'
+import type { ChosenModel, ModelChoice } from './choose-model.ts'
+import type { AgentType } from './core/agent-type.ts'
+import { messageOf } from './core/errors.ts'
+import type { Grant } from './core/grant.ts'
+import { mayStart } from './core/grant.ts'
+import { narrow } from './core/narrow.ts'
+import { systemPrompt } from './prompt.ts'
+import type { Toolbox } from './tools/toolbox.ts'
+
+/** What a type would get, were it started by a run with this grant (GRA-12). */
+export function explain(type: AgentType, parent: Grant, options: {
+  readonly toolbox: Toolbox
+  readonly startable: readonly AgentType[]
+  segment(types: readonly AgentType[]): string
+  choose(choice: ModelChoice): ChosenModel
+}): Explanation {
+  const narrowed = narrow(parent, type)
+  const { grant } = narrowed
+  if (type.program) return { type, narrowed, model: 'script', modelNotes: [], systemBytes: 0, toolBytes: 0 }
+  const startable = grant.tools.some(({ name }) => name === 'agent') ? options.startable.filter(({ name }) => mayStart(grant, name)) : []
+  const system = systemPrompt({ type, isRoot: false, depthLeft: grant.depth, startable: options.segment(startable) })
+  return {
+    type,
+    narrowed,
+    ...modelOf(type, options),
+    systemBytes: Buffer.byteLength(system),
+    toolBytes: Buffer.byteLength(JSON.stringify(options.toolbox.schemas(grant))),
+  }
+}
+
+function modelOf(type: AgentType, { choose }: { choose(choice: ModelChoice): ChosenModel }): Pick<Explanation, 'model' | 'modelNotes'> {
+  try {
+    const { id, notes } = choose({ call: null, type: type.model, parent: null })
+    return { model: id, modelNotes: notes }
+  } catch (error) {
+    return { model: null, modelNotes: [messageOf(error)] }
+  }
+}
