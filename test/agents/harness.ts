@@ -7,6 +7,11 @@ import type { Json } from '../../src/core/json.ts'
 import { firstProgram } from '../../src/definitions/first-program.ts'
 import { createPrograms } from '../../src/programs/programs.ts'
 import { scriptModel } from '../../src/programs/script-model.ts'
+import { blame as blameTool } from '../../src/tools/blame.ts'
+import { glob } from '../../src/tools/glob.ts'
+import { grep } from '../../src/tools/grep.ts'
+import { ls } from '../../src/tools/ls.ts'
+import { read } from '../../src/tools/read.ts'
 import { readFunctions } from '../../src/tools/reading/index.ts'
 import { blame } from '../../worktrees/blame.ts'
 import type { Git } from '../../worktrees/git.ts'
@@ -47,20 +52,25 @@ export async function runProgram(name: string, root: string, prompt: Json, optio
   }
 }
 
+const TOOLS = new Map([read, ls, glob, grep, blameTool].map((tool) => [tool.name, tool]))
+
+/** What the main side and the agent's thread do with a call: check it, run it, make a failure an outcome. */
 async function answer(call: ToolCall, root: string, git: Git): Promise<ToolOutcome> {
   const context = { root, paths: [], form: 'data', stopped: () => false } as const
-  const input = call.input as never // the main side's schema check stands here; programs of ours are tested to pass it in test/tools
+  const checked = TOOLS.get(call.name)?.check(call.input) ?? { error: `Unknown tool ${call.name}` }
+  if ('error' in checked) throw new Error(`the program called ${call.name} with bad input: ${checked.error}`)
+  const input = checked.input as never // what the schema says, which is what the function takes
   try {
-    const { text } = call.name === 'blame' ? { text: await blamed(git, call.input) } : await tool(call.name)(input, context)
+    const { text } = call.name === 'blame' ? { text: await blamed(git, checked.input) } : await functionOf(call.name)(input, context)
     return { callId: call.id, tool: call.name, ok: true, text }
   } catch (error) {
     return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
   }
 }
 
-function tool(name: string) {
+function functionOf(name: string) {
   if (name === 'read' || name === 'ls' || name === 'glob' || name === 'grep') return readFunctions[name]
-  throw new Error(`Unknown tool ${name}`)
+  throw new Error(`${name} does not run in the agent's thread`)
 }
 
 async function blamed(git: Git, input: Json): Promise<string> {
