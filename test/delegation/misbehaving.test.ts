@@ -6,7 +6,7 @@ const part = (name: string, timeout?: number) =>
   ({ description: name, prompt: name, subagent_type: 'explorer', ...(timeout !== undefined && { timeout }) })
 
 describe('KIN-13, KIN-09: what happens in one agent\'s thread costs that agent only', () => {
-  test('a hanging regex, a throw, a full heap and an exit each end with their own status, and nine neighbours finish', async () => {
+  test('a hanging regex, a throw, a full heap and an exit each end with their own status, and nine neighbours finish', { timeout: 60_000 }, async () => {
     const bad = ['regex', 'throws', 'heap', 'exits']
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({
@@ -26,7 +26,7 @@ describe('KIN-13, KIN-09: what happens in one agent\'s thread costs that agent o
     for (const name of good) expect([ends[name]?.error, ends[name]?.output]).toEqual([null, `${name} done`])
   })
 
-  test('TOO-05: a catastrophic pattern of grep costs its own agent one failed call', async () => {
+  test('TOO-05: a catastrophic pattern of grep costs its own agent one failed call', { timeout: 60_000 }, async () => {
     const { cadre, events } = await lab({
       files: { 'long.txt': `${'a'.repeat(60)}!\n` },
       script: parentAndChildren([part('bad'), part('good')], ({ turn, lastUserText, toolResults }) =>
@@ -55,7 +55,7 @@ const { text } = await tools.read({ path: 'a.txt' })
 return text.split('\\n')[0]
 \`\`\`
 `
-  test('a Map that grows for ever, a loop, a throw and a promise that never settles each fail alone', async () => {
+  test('a Map that grows for ever, a loop, a throw and a promise that never settles each fail alone', { timeout: 60_000 }, async () => {
     const bad = ['map', 'loop', 'throws', 'never']
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({
