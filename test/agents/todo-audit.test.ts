@@ -62,6 +62,22 @@ describe('todo-audit', () => {
     })
   })
 
+  test('files that .gitattributes takes for binary are left out, as by git grep', async () => {
+    const todo = '// TODO\n'
+    const root = folderWith({
+      '.gitattributes': '*.lock -diff\n# *.md -diff\n/only-top.txt binary\nvendor/** -diff\n[attr]generated -diff linguist-generated\n*.gen generated\n"with space.ts" -diff\n*.sql diff=sql\n*.[ch] -diff\n**/deep/*.x -diff\n',
+      'sub/.gitattributes': '*.lock diff\nown.ts -diff\n*.gen !diff\n',
+      'a.lock': todo, 'a.md': todo, 'only-top.txt': todo, 'sub/only-top.txt': todo, 'vendor/a/b.ts': todo, 'vendor.ts': todo, 'x.gen': todo, 'with space.ts': todo, 'q.sql': todo, 'q.c': todo, 'q.cc': todo,
+      'sub/b.lock': todo, 'sub/own.ts': todo, 'own.ts': todo, 'sub/y.gen': todo, 'a/deep/f.x': todo, 'deep/f.x': todo, 'deep/g/f.x': todo,
+    })
+    git(root, 'init', '-q')
+    git(root, 'add', '-A')
+    const wanted = gitGrepPlaces(root)
+    expect(wanted).toHaveLength(9)
+    expect(places(await audit(root)).toSorted()).toEqual(wanted)
+    expect(places(await audit(root, { items: [{ item: 'vendor/a/b.ts' }, { item: 'sub/b.lock' }] }))).toEqual(['sub/b.lock:1'])
+  })
+
   test('works without git, and a second run gives the same', async () => {
     const root = folderWith({ 'a.ts': '// TODO one\n', 'b.ts': '' })
     const once = await audit(root)
