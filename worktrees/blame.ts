@@ -57,5 +57,7 @@ function parse(output: string): readonly BlamedLine[] {
     const known = commits.get(commit) ?? { author: '', time: 0 }
     commits.set(commit, field[1] === 'author' ? { ...known, author: field[2] ?? '' } : { ...known, time: Number(field[2]) * 1_000 })
   }
-  return blamed.filter((each) => !UNCOMMITTED.test(each.commit)).map(({ line, commit: id }) => ({ line, commit: id, author: '', time: 0, ...commits.get(id) }))
+  return blamed
+    .filter((each) => !UNCOMMITTED.test(each.commit))
+    .map(({ line, commit: id }) => ({ line, commit: id, author: '', time: 0, ...commits.get(id) }))
 }

@@ -7,7 +7,7 @@ export { mainCheckout, topLevel } from './repository.ts'
 /** One place to run git in. */
 export type Git = {
   readonly root: string
-  /** Runs git in the root and gives its whole standard output. Rejects with git's message when it fails, with the signal's reason when aborted. */
+  /** Runs git in the root; gives its whole standard output. Rejects with git's message, or with the signal's reason when aborted. */
   run(args: readonly string[], signal?: AbortSignal): Promise<string>
 }
 
@@ -53,7 +53,7 @@ export function openGit(root: string): Git {
 }
 
 /**
- * The files of a repository below the root: those git tracks, and new ones it does not ignore. Paths are relative to the root, in byte order.
+ * The files of a repository below the root: those git tracks, and new ones it does not ignore. Paths are relative to the root and sorted.
  * Only regular files that are there: no links, no submodules, nothing deleted. Rejects outside a repository.
  */
 export async function trackedFiles(git: Git, signal?: AbortSignal): Promise<readonly string[]> {
@@ -63,7 +63,12 @@ export async function trackedFiles(git: Git, signal?: AbortSignal): Promise<read
 }
 
 function environment(): Record<string, string> {
-  return { ...Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))), ...ADDED }
+  const passedOn: Record<string, string> = {}
+  for (const name of PASSED_ON) {
+    const value = process.env[name]
+    if (value !== undefined) passedOn[name] = value
+  }
+  return { ...passedOn, ...ADDED }
 }
 
 /** Lets `limit` callers in at a time, in order; each gets the function that lets it out. */

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * The top level of the repository a folder lies in (SCO-02); null outside of any. Found as git finds it, from the files alone: every start of
- * the command asks this, and a git process costs more than all the rest of it.
+ * The top level of the repository a folder lies in (SCO-02); null outside of any. Found as git finds it, from the files alone: every start
+ * of the command asks this, and a git process costs more than all the rest of it.
  */
 export function topLevel(folder: string): string | null {
   for (let at = realpathSync(folder); ; at = dirname(at)) {
@@ -34,7 +34,7 @@ function gitDirOf(top: string): string | null {
 
 function firstLine(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8').split('\n')[0]?.trim() ?? null
+    return statSync(file).isFile() ? (readFileSync(file, 'utf8').split('\n')[0]?.trim() ?? null) : null
   } catch {
     return null // not there: the checkout is not linked
   }

@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { confine } from '../../src/tools/reading/confine.ts'
-import { readFunctions } from '../../src/tools/reading/index.ts'
+import { hashFile, readFunctions } from '../../src/tools/reading/index.ts'
 import { contextOf, testRoot, textOf } from './place.ts'
 
 const { read, ls, glob, grep } = readFunctions
@@ -155,6 +155,14 @@ describe('only regular files are opened', () => {
     expect(await textOf(grep, { pattern: 'x' }, context)).toBe('a.txt\n1:x')
     expect(await textOf(glob, { pattern: '*' }, context)).toBe('a.txt')
     expect(await textOf(ls, {}, context)).toBe('a.txt  1 B\npipe=\nsocket=')
+  })
+
+  test('FIFOs and devices in the place of git’s own files do not hang a listing', async () => {
+    const { root, put } = testRoot({ 'a.txt': 'x', '.git/HEAD': 'ref: x\n', '.git/objects/x': '', '.git/info/x': '' })
+    put('.git/config', '[include]\n\tpath = /dev/zero\n[core]\n\texcludesFile = /dev/zero\n')
+    for (const path of ['.git/index', '.git/info/exclude', '.git/commondir']) execFileSync('mkfifo', [join(root, path)])
+    expect(await textOf(glob, { pattern: '*' }, contextOf(root))).toBe('a.txt')
+    expect(hashFile(root, '.git/index')).toBe(null)
   })
 
   test('a FIFO as .gitignore does not hang a listing', async () => {

@@ -113,10 +113,19 @@ function inThread(root: string, input: object): Promise<string> {
   })
 }
 
+/** The flag `u` for a pattern that is valid with it. */
+function unicodeIfValid(pattern: string): string {
+  try {
+    return new RegExp(pattern, 'u').flags
+  } catch {
+    return ''
+  }
+}
+
 describe('the search of a whole text at once', () => {
   /** The plain way: each line on its own. */
   const reference = (pattern: string, flags: string, text: string): readonly number[] => {
-    const regex = new RegExp(pattern, flags)
+    const regex = new RegExp(pattern, flags + (pattern.includes('\\p') || pattern.includes('\\P') ? unicodeIfValid(pattern) : ''))
     const lines = text.replaceAll('\r\n', '\n').split('\n')
     if (lines.at(-1) === '') lines.pop()
     return lines.flatMap((line, at) => (regex.test(line) ? [at + 1] : []))
@@ -124,6 +133,7 @@ describe('the search of a whole text at once', () => {
   const atom = fc.constantFrom(
     'a', 'b', '.', '\\s', '\\S', '\\w', '\\W', '\\d', '\\D', '[ab]', '[^a]', '[^-a]', '[\\s,]', '[\\W]', '[\\w\\W]', '[^\\S]', '[^]', '[]', '\\b', '\\B', '^', '$', '\\n', '\\t', '[\\t-~]', '(?=b)', '(?!a)', '(?<!a)',
     '(?<=\\s)', '(?!\\s)', '(?!$)', '(?<!^)', '(a|b)', '(?:a|)', '(?<n>a)', '\\1', '[^\\n]', '\\x0a', '[a-]', '[^a-]', 'é', '\\u00e9', '\\.', '\\]', '[\\]]', '[\\b]', '\\cJ', '[\\D]', '-', '(?i:A)', '(?m:^)',
+    '\\p{L}', '[^\\p{L}]', '[\\p{L} ]', '\\p{Script=Common}', '\\P{L}', '\\p{Cc}', '[\\p{Cc}]', '[\\s\\p{N}]',
   )
   const quantified = fc.tuple(atom, fc.constantFrom('', '', '', '*', '+', '?', '*?', '{2}', '{0,1}')).map(([inner, quantifier]) => `${inner}${quantifier}`)
   const pattern = fc.array(quantified, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('')).filter((source) => {
@@ -146,7 +156,7 @@ describe('the search of a whole text at once', () => {
         return true
       })
       expect(found).toEqual(reference(source, ignoreCase ? 'i' : '', content))
-    }), { numRuns: 3_000 })
+    }), { numRuns: Number(process.env['FUZZ_RUNS'] ?? 3_000) })
   })
 
   test('knows which searches cannot take long', () => {

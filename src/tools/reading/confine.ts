@@ -6,7 +6,7 @@ import type { ReadContext } from '../../core/tool.ts'
 /** Links followed by hand before a path counts as a loop; the kernel's own limit. */
 const MAX_LINKS = 40
 
-/** Where a path of a tool call leads: its real path, and how outcomes name it (relative to the root, absolute in a further granted folder). */
+/** Where a path leads: its real path, and how outcomes name it (relative to the root, or absolute in a further granted folder). */
 export type Place = { readonly real: string; readonly path: string }
 
 /**
@@ -29,7 +29,7 @@ export const display = (path: string): string => (/\p{Cc}/u.test(path) ? JSON.st
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-export const isWithin = (real: string, folder: string): boolean => real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+const isWithin = (real: string, folder: string): boolean => real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
 /** The real path, or null for a loop of links. */
 function realOf(path: string, given: string, links: number): string | null {
@@ -38,7 +38,9 @@ function realOf(path: string, given: string, links: number): string | null {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ELOOP' || links > MAX_LINKS) return null
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw new Error(`Cannot open ${display(given)}: ${code ?? 'unknown error'}`, { cause: error })
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') {
+      throw new Error(`Cannot open ${display(given)}: ${code ?? 'unknown error'}`, { cause: error })
+    }
   }
   if (dirname(path) === path) return path
   const parent = realOf(dirname(path), given, links)

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * Text of bytes that should be UTF-8. Bytes that are not are read as Latin-1, one character each: an old source file stays readable, and word
- * boundaries beside such bytes fall where git and the C library see them.
+ * Text of bytes that should be UTF-8. Bytes that are not are read as Latin-1, one character each: an old source file stays readable, and
+ * word boundaries beside such bytes fall where git and the C library see them.
  */
 export function decode(bytes: Buffer): string {
   const text = bytes.toString('utf8')

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+
+import { readIfRegular } from './regular-file.ts'
 
 /** What the ignore rules and the index need to know of git's configuration. */
 export type GitConfig = { readonly excludesFile: string; readonly ignoreCase: boolean; readonly hashBytes: number }
@@ -11,7 +12,8 @@ const MAX_INCLUDES = 10
 export function readGitConfig(commonDir: string): GitConfig {
   const home = homedir()
   const values = new Map<string, string>()
-  for (const file of ['/etc/gitconfig', join(home, '.config/git/config'), join(home, '.gitconfig'), join(commonDir, 'config')]) readInto(values, file, home, 0)
+  const files = ['/etc/gitconfig', join(home, '.config/git/config'), join(home, '.gitconfig'), join(commonDir, 'config')]
+  for (const file of files) readInto(values, file, home, 0)
   return {
     excludesFile: fromHome(values.get('core.excludesfile') ?? join(home, '.config/git/ignore'), home),
     ignoreCase: isTrue(values.get('core.ignorecase')),
@@ -20,12 +22,7 @@ export function readGitConfig(commonDir: string): GitConfig {
 }
 
 function readInto(values: Map<string, string>, file: string, home: string, depth: number): void {
-  let text
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch {
-    return // most of these files do not exist; one that cannot be read says nothing, as for git
-  }
+  const text = readIfRegular(file)?.toString('utf8') ?? ''
   let section = ''
   for (const line of text.replaceAll(/\\\r?\n/g, '').split('\n')) {
     const header = /^\s*\[\s*([\w.-]+)\s*("(?:[^"\\]|\\.)*")?\s*\](.*)$/.exec(line)

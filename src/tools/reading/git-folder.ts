@@ -1,5 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+
+import { readIfRegular } from './regular-file.ts'
 
 /** Where a repository keeps its data: `commonDir` is what linked worktrees share. */
 export type GitFolder = { readonly top: string; readonly gitDir: string; readonly commonDir: string }
@@ -26,10 +28,5 @@ function linkedGitDir(folder: string, file: string): string | null {
   return target === undefined ? null : resolve(folder, target)
 }
 
-function firstLine(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').split('\n')[0]?.trim() ?? null
-  } catch {
-    return null // no such file: not linked
-  }
-}
+/** Null when there is no such file: the checkout is not linked. */
+const firstLine = (file: string): string | null => readIfRegular(file)?.toString('utf8').split('\n')[0]?.trim() ?? null

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+
+import { readIfRegular } from './regular-file.ts'
 
 /** The paths git tracks in one repository, in byte order. */
 export type TrackedPaths = {
@@ -30,13 +31,8 @@ export function readTrackedPaths(gitDir: string, hashBytes: number): TrackedPath
 type Entries = { readonly names: readonly Buffer[]; readonly shared: string | null }
 
 function readEntries(file: string, hashBytes: number): Entries | null {
-  let bytes
-  try {
-    bytes = readFileSync(file)
-  } catch {
-    return null // a repository without an index tracks nothing
-  }
-  if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'DIRC') return null
+  const bytes = readIfRegular(file)
+  if (bytes === null || bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'DIRC') return null
   const version = bytes.readUInt32BE(4)
   const names: Buffer[] = []
   let at = 12

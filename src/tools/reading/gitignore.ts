@@ -2,7 +2,7 @@ import { isLiteral, wildmatch } from './wildmatch.ts'
 
 /** The rules of one .gitignore file. Paths are relative to its folder. */
 export type Gitignore = {
-  /** True or false when the last rule that matches ignores or keeps the path; undefined when none matches. Looks at this path only, not above it. */
+  /** Whether the last rule that matches ignores the path or keeps it; undefined when none matches. Looks at this path only. */
   verdict(path: string, isFolder: boolean): boolean | undefined
 }
 

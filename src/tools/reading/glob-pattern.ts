@@ -13,10 +13,12 @@ export function globPattern(pattern: string, { anyDepth = false }: { readonly an
   const plain = pattern.replace(/^(?:\.\/+)+/, '')
   if (plain === '') throw new Error('pattern must not be empty')
   if (plain.startsWith('/') || plain.split('/').includes('..')) throw new Error(`Path is outside the workspace: ${display(pattern)}`)
-  const { base, glob } = picomatch.scan(plain)
   const test = picomatch(anyDepth && !plain.includes('/') ? `**/${plain}` : plain, { dot: true, strictSlashes: true })
-  const isPath = glob === ''
-  return { base: isPath || plain.startsWith('!') || base.includes('\\') ? parentOf(isPath ? plain : '') : base, matches: (path) => test(path) }
+  return { base: baseOf(plain), matches: (path) => test(path) }
 }
 
-const parentOf = (path: string): string => path.split('/').slice(0, -1).join('/')
+function baseOf(pattern: string): string {
+  const { base, glob } = picomatch.scan(pattern)
+  if (pattern.startsWith('!') || pattern.includes('\\')) return ''
+  return glob === '' ? pattern.split('/').slice(0, -1).join('/') : base
+}

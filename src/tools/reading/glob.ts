@@ -10,8 +10,10 @@ import { ReadLog } from './reads.ts'
 export const GLOB_LIMITS = { paths: 1_000, maxPaths: 100_000 } as const
 
 /** Files whose path matches a glob, sorted by path. Links are left out, as by grep: what they lead to has a path of its own. */
-export const glob: ReadFunction<GlobInput> = async ({ pattern, path = '.', ignored = false, offset = 0, limit = GLOB_LIMITS.paths }, context) => {
-  const [{ Walker }, { describeLeftOut }, { globPattern }] = await Promise.all([import('./walk.ts'), import('./left-out.ts'), import('./glob-pattern.ts')])
+export const glob: ReadFunction<GlobInput> = async (input, context) => {
+  const { pattern, path = '.', ignored = false, offset = 0, limit = GLOB_LIMITS.paths } = input
+  const [{ Walker }, { describeLeftOut }, { globPattern }] =
+    await Promise.all([import('./walk.ts'), import('./left-out.ts'), import('./glob-pattern.ts')])
   const place = confine(context, path)
   demandFolder(place, path)
   const { base, matches } = globPattern(pattern.startsWith(`${place.real}/`) ? pattern.slice(place.real.length + 1) : pattern)
@@ -22,7 +24,8 @@ export const glob: ReadFunction<GlobInput> = async ({ pattern, path = '.', ignor
   const paths: string[] = []
   let count = 0
   // A base that runs through a link leads elsewhere: its files have other paths, which the pattern does not name.
-  if (start.real === (base === '' ? place.real : `${place.real}/${base}`) && lstatSync(start.real, { throwIfNoEntry: false })?.isDirectory() === true) {
+  const isAsWritten = start.real === (base === '' ? place.real : `${place.real}/${base}`)
+  if (isAsWritten && lstatSync(start.real, { throwIfNoEntry: false })?.isDirectory() === true) {
     walker.walk(start, ignored, (entry) => {
       if (entry.kind !== 'file' || !matches(entry.real.slice(place.real.length + 1))) return true
       if (count >= offset && count < last) paths.push(entry.path)

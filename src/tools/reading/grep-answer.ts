@@ -5,14 +5,17 @@ import type { LeftOut } from './walk.ts'
 
 /** The findings as JSON for a program. */
 export function grepData({ mode, matches, counts, filesSearched, binaries, more, stopped }: GrepFindings, leftOut: LeftOut): string {
-  const found = mode === 'lines' ? { matches, files: filesSearched } : mode === 'files' ? { files: counts.map(({ path }) => path) } : { counts }
+  const found = mode === 'lines'
+    ? { matches, files: filesSearched }
+    : mode === 'files' ? { files: counts.map(({ path }) => path) } : { counts }
   return JSON.stringify({ ...found, more, binaries, ...leftOut, stopped })
 }
 
 /** The findings as text for a language model: a heading per file, one numbered line per match. */
 export function grepText(findings: GrepFindings, leftOut: readonly string[]): string {
   const { mode, matches, counts, more, stopped, binaries, nextOffset } = findings
-  const found = mode === 'lines' ? matchLines(matches) : counts.map(({ path, count }: FileCount) => (mode === 'files' ? display(path) : `${display(path)}: ${count}`))
+  const countLine = ({ path, count }: FileCount) => (mode === 'files' ? display(path) : `${display(path)}: ${count}`)
+  const found = mode === 'lines' ? matchLines(matches) : counts.map(countLine)
   return [
     ...(found.length === 0 && !stopped ? ['No matches.'] : found),
     ...(more ? [`[more: offset=${nextOffset}]`] : []),

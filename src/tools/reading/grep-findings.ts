@@ -68,7 +68,8 @@ export class GrepFindings {
   }
 }
 
-function around(text: string, start: number, end: number, count: number): { readonly before: readonly string[]; readonly after: readonly string[] } {
+/** The lines before and after the one from `start` to `end`, up to `count` of each. */
+function around(text: string, start: number, end: number, count: number): Required<Pick<Match, 'before' | 'after'>> {
   let from = start
   for (let left = count; left > 0 && from > 0; left -= 1) from = from === 1 ? 0 : text.lastIndexOf('\n', from - 2) + 1
   let to = end

@@ -29,7 +29,9 @@ export const grep: ReadFunction<GrepInput> = async (input, context) => {
   const leftOut = kindOf(place, path) === 'file'
     ? grepFile(search, place, findings, log)
     : await grepFolder(search, place, input, findings, log, context)
-  const text = context.form === 'data' ? grepData(findings, leftOut) : grepText(findings, (await import('./left-out.ts')).describeLeftOut(leftOut))
+  const text = context.form === 'data'
+    ? grepData(findings, leftOut)
+    : grepText(findings, (await import('./left-out.ts')).describeLeftOut(leftOut))
   const reads = findings.stopped ? undefined : log.result()
   return reads === undefined ? { text } : { text, reads }
 }
@@ -67,6 +69,7 @@ async function grepFolder(
   return walker.leftOut
 }
 
+/** As `searchFile`; false for a file that cannot be read. */
 function searchFileIfReadable(search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog, scratch: Buffer): boolean {
   try {
     searchFile(search, place, findings, log, (_piece, run) => run(), scratch)
@@ -80,7 +83,8 @@ function searchFileIfReadable(search: LineSearch, place: Place, findings: GrepFi
 
 /** Searches one file piece by piece; `around` decides how the search of a piece is run. */
 function searchFile(
-  search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog, around: (piece: Piece, run: () => void) => void, scratch: Buffer | null = null,
+  search: LineSearch, place: Place, findings: GrepFindings, log: ReadLog,
+  around: (piece: Piece, run: () => void) => void, scratch: Buffer | null = null,
 ): void {
   const isText = forEachPiece(place, log, (piece) => {
     let goOn = true

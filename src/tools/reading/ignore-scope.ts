@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { readGitConfig } from './git-config.ts'
@@ -9,7 +8,7 @@ import { readTrackedPaths } from './git-index.ts'
 import type { TrackedPaths } from './git-index.ts'
 import { parseGitignore } from './gitignore.ts'
 import type { Gitignore } from './gitignore.ts'
-import { readBytes, withRegularFile } from './regular-file.ts'
+import { readBytes, readIfRegular, withRegularFile } from './regular-file.ts'
 
 const IGNORE_FILE = '.gitignore'
 
@@ -98,7 +97,8 @@ export class IgnoreScope {
     const { config, folder: { commonDir, top } } = repository
     let layer: Layer | null = null
     for (const file of [config.excludesFile, join(commonDir, 'info/exclude')]) {
-      const rules = parseIfThere(() => readFileSync(file), config.ignoreCase)
+      const bytes = readIfRegular(file)
+      const rules = bytes && parseGitignore(bytes, config.ignoreCase)
       if (rules !== null) layer = { rules, base: top, above: layer }
     }
     return new IgnoreScope(layer, repository, onFile)
@@ -107,21 +107,19 @@ export class IgnoreScope {
   /** A .gitignore that is a link or a device counts for nothing, as for git. */
   #withFileOf(folder: string): IgnoreScope {
     const file = join(folder, IGNORE_FILE)
-    const read = (): Buffer => withRegularFile({ real: file, path: file }, (fd, size) => {
-      const bytes = readBytes(fd, size)
-      this.#onFile(file, bytes)
-      return bytes
-    })
-    const rules = parseIfThere(read, this.#repository?.config.ignoreCase ?? false)
+    const bytes = readUnlinked(file)
+    if (bytes === null) return this
+    this.#onFile(file, bytes)
+    const rules = parseGitignore(bytes, this.#repository?.config.ignoreCase ?? false)
     return rules === null ? this : new IgnoreScope({ rules, base: folder, above: this.#layer }, this.#repository, this.#onFile)
   }
 }
 
 const relativeTo = (folder: string, path: string): string => path.slice(folder.endsWith('/') ? folder.length : folder.length + 1)
 
-function parseIfThere(read: () => Buffer, ignoreCase: boolean): Gitignore | null {
+function readUnlinked(file: string): Buffer | null {
   try {
-    return parseGitignore(read(), ignoreCase)
+    return withRegularFile({ real: file, path: file }, readBytes)
   } catch {
     return null // most folders have none; one that cannot be read ignores nothing, as for git
   }

@@ -11,8 +11,8 @@ const UNWATCHED_STEPS = 20_000_000
 const hasOtherLineEnds = (text: string): boolean => text.includes('\r') || text.includes('\u2028') || text.includes('\u2029')
 
 /**
- * Finds the lines of a text that a JavaScript regular expression matches. Each line stands alone: `^` and `$` are its ends and nothing matches
- * across lines; a carriage return at its end does not belong to it.
+ * Finds the lines of a text that a JavaScript regular expression matches. Each line stands alone: `^` and `$` are its ends and nothing
+ * matches across lines; a carriage return at its end does not belong to it.
  */
 export class LineSearch {
   readonly #line: RegExp

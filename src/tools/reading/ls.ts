@@ -54,4 +54,7 @@ const SUFFIX: Readonly<Record<EntryKind, string>> = { folder: '/', file: '', lin
 
 const line = ({ name, kind, size }: Listed): string => `${display(name)}${SUFFIX[kind]}${kind === 'file' ? `  ${readable(size)}` : ''}`
 
-const readable = (bytes: number): string => (bytes < 1_024 ? `${bytes} B` : bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`)
+function readable(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`
+  return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`
+}

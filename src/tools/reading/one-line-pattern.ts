@@ -15,8 +15,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   D: '\\x00-\\x09\\x0b-\\x2f:-\\uffff',
 }
 const ATOMS: Readonly<Record<string, string>> = { s: '[^\\S\\n]', W: '[^\\w\\n]', D: '[^\\d\\n]' }
-/** Properties none of whose characters is a newline. */
-const SAFE_PROPERTY = /^p\{(?:L[ultmo]?|N[dlo]?|M|P|Letter|Number|Alphabetic|Lowercase|Uppercase|ID_Start|ID_Continue|Emoji|(?:Script|sc|Script_Extensions|scx)=\w+)\}/
+/** Properties none of whose characters is a newline: letters, marks, numbers, punctuation, symbols and scripts. */
+const SAFE_PROPERTY = /^p\{(?:[LMNPS][a-z]?|Letter|Number|Alphabetic|Lowercase|Uppercase|ID_Start|ID_Continue|(?:Script|sc)=(?!Common\b|Zyyy\b)\w+)\}/
 
 /** Looks through a valid pattern (flags: none, or `u`). */
 export function analysePattern(source: string, unicode: boolean): PatternFacts {
@@ -85,7 +85,8 @@ const negatedClass = (inner: string): string => `[^\\n${inner.startsWith('-') ? 
 
 function positiveClass(inner: string, unicode: boolean): string | null {
   // A control character or an escape may begin a range that runs over the newline.
-  if (/\p{Cc}/u.test(inner) || /\\(?:[cnxu\d]|[tvfrb]-)/.test(inner) || (unicode && /\\[pPWDs]/.test(inner) && !onlySafeProperties(inner))) return null
+  if (/\p{Cc}/u.test(inner) || /\\(?:[cnxu\d]|[tvfrb]-)/.test(inner)) return null
+  if (unicode && !onlySafeProperties(inner)) return null
   return `[${inner.replaceAll(/\\([^])/g, (escape, char: string) => (Object.hasOwn(MEMBERS, char) ? (MEMBERS[char] ?? escape) : escape))}]`
 }
 

@@ -60,5 +60,7 @@ function asText(from: number, { bytes, lines, total }: LineRange): string {
 
 const moreLines = (from: number, lines: number, total: number): number => Math.max(0, total - (from + lines - 1))
 
-const clipLine = (line: string): string =>
-  line.length > READ_LIMITS.lineChars ? `${line.slice(0, READ_LIMITS.lineChars)}… [${line.length - READ_LIMITS.lineChars} more characters]` : line
+function clipLine(line: string): string {
+  const hidden = line.length - READ_LIMITS.lineChars
+  return hidden > 0 ? `${line.slice(0, READ_LIMITS.lineChars)}… [${hidden} more characters]` : line
+}

@@ -1,13 +1,17 @@
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 import type { FileRead } from '../../core/contract.ts'
+import { readIfRegular } from './regular-file.ts'
 
 /** Files and folders an outcome names as its ground; an outcome that rests on more names none. */
 const MAX_READS = 1_000
 
-/** Collects what an outcome rests on: contents of files, and listings of folders, whose path then ends in `/`. */
+/**
+ * Collects what an outcome rests on: contents of files, .gitignore files among them, and listings of folders, whose path then ends in `/`.
+ * Paths are relative to the root, or absolute where they lie outside.
+ */
 export class ReadLog {
   readonly #reads = new Map<string, string>()
   #full = false
@@ -47,10 +51,11 @@ export class ReadLog {
  */
 export function hashFile(root: string, path: string): string | null {
   try {
-    const full = resolve(root, path)
-    return path.endsWith('/') ? hashNames(readdirSync(full)) : hash('sha1', readFileSync(join(full)))
+    if (path.endsWith('/')) return hashNames(readdirSync(resolve(root, path)))
+    const bytes = readIfRegular(resolve(root, path))
+    return bytes && hash('sha1', bytes)
   } catch {
-    return null
+    return null // gone, or no longer to be read: not what it was
   }
 }
 

@@ -8,13 +8,15 @@ import type { Place } from './confine.ts'
 const BINARY_PROBE_BYTES = 8_000
 /** Bytes read at once from a file too large to hold whole. */
 const CHUNK_BYTES = 1_048_576
+/** The largest index or ignore file that is read. */
+const MAX_SUPPORT_BYTES = 268_435_456
 
 /** The file a search had open when its watchdog interrupted it, where no `finally` runs. */
 let openNow: number | null = null
 
 /**
- * Opens a regular file, runs `use` and closes it. `O_NONBLOCK` keeps a FIFO or device from hanging the thread, `O_NOFOLLOW` refuses a link put
- * there after the check. Throws for folders, devices and unreadable files, and passes on `ENOENT`.
+ * Opens a regular file, runs `use` and closes it. `O_NONBLOCK` keeps a FIFO or device from hanging the thread, `O_NOFOLLOW` refuses a link
+ * put there after the check. Throws for folders, devices and unreadable files, and passes on `ENOENT`.
  */
 export function withRegularFile<T>(place: Place, use: (fd: number, size: number) => T): T {
   const fd = openPlain(place)
@@ -49,6 +51,23 @@ export function readSmallFile(place: Place, scratch: Buffer): Buffer | null {
 export function closeInterrupted(): void {
   if (openNow !== null) closeSync(openNow)
   openNow = null
+}
+
+/**
+ * The content of a file of git's or the user's own, whose path nobody chose; null when it is not there, not regular or above 256 MB. Links
+ * are followed: such files may well be links.
+ */
+export function readIfRegular(path: string): Buffer | null {
+  let fd: number | null = null
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    const stats = fstatSync(fd)
+    return stats.isFile() && stats.size <= MAX_SUPPORT_BYTES ? readBytes(fd, stats.size) : null
+  } catch {
+    return null // most such files do not exist; one that cannot be read says nothing, as for git
+  } finally {
+    if (fd !== null) closeSync(fd)
+  }
 }
 
 /** The first `size` bytes of a file; fewer when it was cut meanwhile. */

@@ -17,7 +17,7 @@ const MAX_LINE_BYTES = 16_777_216
 const NEWLINE = 10
 
 /**
- * Hands a text file over in pieces of whole lines until `onPiece` returns false, and logs it as read. Returns false for a binary file, which is
+ * Hands a text file over in pieces of whole lines until `onPiece` returns false, and logs it as read. Returns false for a binary file: it is
  * not searched. `scratch` speeds up many files in a row that a listing called regular. Throws as `withRegularFile` does.
  */
 export function forEachPiece(place: Place, log: ReadLog, onPiece: (piece: Piece) => boolean, scratch: Buffer | null = null): boolean {

@@ -41,8 +41,8 @@ export class Walker {
     if (this.#stopped()) throw new Error('Stopped.')
     for (const entry of entries) {
       if (entry.kind === 'other') continue
-      const goOn = entry.kind !== 'folder' ? visit(entry) : this.#walkInto(this.#read(entry, (names) => scope?.enter(entry.real, names) ?? null), visit)
-      if (!goOn) return false
+      const inside = (names: ReadonlySet<string>) => scope?.enter(entry.real, names) ?? null
+      if (!(entry.kind === 'folder' ? this.#walkInto(this.#read(entry, inside), visit) : visit(entry))) return false
     }
     return true
   }

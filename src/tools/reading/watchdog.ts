@@ -6,8 +6,8 @@ const SLOT = 'work under the watchdog'
 const script = new Script(`globalThis[${JSON.stringify(SLOT)}]()`)
 
 /**
- * Runs synchronous work and interrupts it after `ms`, also in the middle of a regular expression that would take for ever. Returns whether it
- * came to its end; what it throws is passed on. Costs about 0.35 ms. Interrupted work runs no `finally`: clean up after it.
+ * Runs synchronous work and interrupts it after `ms`, also in the middle of a regular expression that would take for ever. Returns whether
+ * it came to its end; what it throws is passed on. Costs about 0.35 ms. Interrupted work runs no `finally`: clean up after it.
  */
 export function finishesWithin(ms: number, work: () => void): boolean {
   Object.defineProperty(globalThis, SLOT, { value: work, configurable: true })

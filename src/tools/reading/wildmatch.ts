@@ -1,7 +1,7 @@
 /**
- * Translates a pattern of a .gitignore file into a regular expression with git's meaning: `*`, `?` and `[…]` never match a slash, two or more
- * stars between slashes match any number of folders, a backslash takes the next character as it is. Returns null for patterns that match
- * nothing (an open bracket, a backslash at the end). Pattern and subject are bytes as Latin-1 characters, because git matches bytes.
+ * Translates a pattern of a .gitignore file into a regular expression with git's meaning: `*`, `?` and `[…]` never match a slash, two or
+ * more stars between slashes match any number of folders, a backslash takes the next character as it is. Returns null for patterns that
+ * match nothing (an open bracket, a backslash at the end). Pattern and subject are bytes as Latin-1 characters, because git matches bytes.
  */
 export function wildmatch(pattern: string, ignoreCase: boolean): RegExp | null {
   let source = ''
@@ -40,8 +40,8 @@ export const isLiteral = (pattern: string): boolean => !/[*?[\\]/.test(pattern)
 const literal = (char: string): string => char.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&')
 
 const POSIX_CLASSES: Readonly<Record<string, string>> = {
-  alnum: '0-9A-Za-z', alpha: 'A-Za-z', blank: ' \\t', cntrl: '\\x00-\\x1f\\x7f', digit: '0-9', graph: '\\x21-\\x7e', lower: 'a-z', print: '\\x20-\\x7e',
-  punct: '\\x21-\\x2f:-@\\[-`{-~', space: ' \\t-\\r', upper: 'A-Z', xdigit: '0-9A-Fa-f',
+  alnum: '0-9A-Za-z', alpha: 'A-Za-z', blank: ' \\t', cntrl: '\\x00-\\x1f\\x7f', digit: '0-9', graph: '\\x21-\\x7e', lower: 'a-z',
+  print: '\\x20-\\x7e', punct: '\\x21-\\x2f:-@\\[-`{-~', space: ' \\t-\\r', upper: 'A-Z', xdigit: '0-9A-Fa-f',
 }
 
 /** The set that opens at `open`: `[abc]`, `[!a-z]`, `[^]x]`, `[[:digit:]]`. */
