@@ -77,25 +77,30 @@ export function openSession(options: SessionOptions): Session {
     if (reads.size > MAX_READS) readsKnown = false
   }
 
-  /** The outcomes of the calls in hand, in their order; only those handed out count. Journals those not yet there. */
-  async function settle(handedIn: readonly ToolOutcome[]): Promise<void> {
-    if (inHand.length === 0) return
+  /** Takes the outcomes of the calls in hand, in their order; only those handed out count. Returns what is not journaled yet. */
+  function settle(handedIn: readonly ToolOutcome[]): readonly EventBody[] {
+    if (inHand.length === 0) return []
     const theirs = new Map(handedIn.map((outcome) => [outcome.callId, outcome]))
     const outcomes = inHand.map((call): ToolOutcome =>
       own.get(call.id) ?? theirs.get(call.id) ?? { callId: call.id, tool: call.name, ok: false, text: `Error: ${call.name} gave no outcome` })
-    await record(outcomes.filter(({ callId }) => !own.has(callId)).map((outcome) => ({ type: 'tool.ended', data: { turn, outcome } })))
+    const events = outcomes.filter(({ callId }) => !own.has(callId)).map((outcome): EventBody => ({ type: 'tool.ended', data: { turn, outcome } }))
     noteReads(outcomes)
     messages.push({ role: 'tool', outcomes })
     inHand = []
     own = new Map()
+    return events
   }
 
-  async function ask(): Promise<Reply> {
-    if (turn >= options.maxTurns) throw turnLimit(options.maxTurns)
+  /** One turn. `before` is journaled with its start: nothing is asked before it is there. */
+  async function ask(before: readonly EventBody[]): Promise<Reply> {
+    if (turn >= options.maxTurns) {
+      await record(before)
+      throw turnLimit(options.maxTurns)
+    }
     turn += 1
     const injected = turn === options.maxTurns && turn > 1 && model.id !== 'script' ? [LAST_TURN] : []
     for (const text of injected) messages.push({ role: 'user', text, synthetic: 'reminder' })
-    await record([{ type: 'turn.started', data: { turn, injected } }])
+    await record([...before, { type: 'turn.started', data: { turn, injected } }])
     const reply = uniqueCalls(await model.generate(
       {
         agent,
@@ -127,9 +132,9 @@ export function openSession(options: SessionOptions): Session {
   }
 
   /** AGT-10: a last reply that does not fit its schema goes back with the errors, a few times. */
-  async function askUntilValid(): Promise<Reply> {
-    for (;;) {
-      const reply = await ask()
+  async function askUntilValid(before: readonly EventBody[]): Promise<Reply> {
+    for (let events = before; ;) {
+      const reply = await ask(events)
       if (reply.calls.length > 0 || !options.output) return reply
       const checked = options.output.check(reply.text)
       if ('value' in checked) {
@@ -141,17 +146,14 @@ export function openSession(options: SessionOptions): Session {
       }
       repairs += 1
       const text = `Your answer does not fit the output schema: ${checked.errors}\nAnswer again with JSON that fits it, and nothing else.`
-      await record([{ type: 'message.sent', data: { text, from: 'cadre' } }])
+      events = [{ type: 'message.sent', data: { text, from: 'cadre' } }]
       messages.push({ role: 'user', text, synthetic: 'reminder' })
     }
   }
 
   return {
     host: {
-      async next(outcomes) {
-        await settle(outcomes)
-        return askUntilValid()
-      },
+      next: (outcomes) => askUntilValid(settle(outcomes)),
       async call(calls) {
         return Promise.all(calls.map(async (call) => {
           if (!inHand.some(({ id }) => id === call.id)) throw new CadreError('INVARIANT', `The call ${call.id} of ${agent} was not handed out`)
