@@ -22,7 +22,6 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/journal/'],
   'commander': ['src/cli/'],
   'csv-parse': ['src/sweep/'],
-  'ignore': ['src/tools/reading/'],
   'picomatch': ['src/tools/reading/'],
   'vitest': ['vitest.config.ts'],
   'fast-check': [],
