@@ -1,11 +1,10 @@
-import { knownValues } from './agent-fields.ts'
+import { fits, knownValues } from './agent-fields.ts'
 import { fieldOf, respelled } from './field-names.ts'
 import { frontmatterBounds } from './frontmatter-bounds.ts'
 import type { LineField } from './line-reader.ts'
-import { leadingComments, readLines } from './line-reader.ts'
+import { readLines } from './line-reader.ts'
 import { readYaml, splitFile } from './parse.ts'
-import type { RawField } from './raw-field.ts'
-import { PROSE_FIELDS } from './raw-field.ts'
+import type { RawField, YamlReading } from './raw-field.ts'
 
 /**
  * Repairs the spelling of an agent file and nothing else (CMD-07): values that are not valid YAML are quoted as the line reader understood
@@ -22,15 +21,32 @@ export function fixText(text: string): string {
   return text.slice(0, bounds.start) + fixed.replaceAll('\n', eol) + text.slice(bounds.end)
 }
 
-/** Makes a frontmatter that the line reader had to read into YAML that says the same. */
+/**
+ * Makes a frontmatter that the line reader had to read into YAML that says the same. Where the result would say anything else, or would
+ * be written anew a second time, the text is too odd to touch and stays as it is.
+ */
 function quoteLines(frontmatter: string): string {
-  const strict = readYaml(frontmatter)
-  if (strict.ok && !strict.odd) return frontmatter
+  if (isSound(readYaml(frontmatter))) return frontmatter
+  const quoted = quoteFields(frontmatter)
+  const settled = isSound(readYaml(quoted)) || quoteFields(quoted) === quoted
+  return settled && meaning(quoted) === meaning(frontmatter) ? quoted : frontmatter
+}
+
+const isSound = (reading: YamlReading): reading is Extract<YamlReading, { ok: true }> => reading.ok && reading.odd === null
+
+function quoteFields(frontmatter: string): string {
   const fields = readLines(frontmatter, readYaml)
   if (!fields.some(({ key, value }) => key === 'name' && value !== null)) return frontmatter
   const lines = frontmatter.replace(/\n$/, '').split('\n')
   const before = lines.slice(0, fields[0]?.from).map((line) => line.trim()).map((line) => (/^(#|$)/.test(line) ? line : `# ${line}`))
   return `${[...before, ...fields.flatMap((field) => quoteField(field, lines.slice(field.from, field.to)))].join('\n')}\n`
+}
+
+/** What a frontmatter says, for comparison. */
+function meaning(frontmatter: string): string {
+  const strict = readYaml(frontmatter)
+  const fields = isSound(strict) ? strict.fields : readLines(frontmatter, readYaml)
+  return JSON.stringify(fields.map((field) => [field.key, asWritten(field)]))
 }
 
 /** The lines of one field: as they are if they are YAML of the same value, else written anew. */
@@ -39,8 +55,14 @@ function quoteField(field: LineField, lines: readonly string[]): readonly string
   const [own] = reading.ok && !reading.odd && reading.fields.length === 1 ? reading.fields : []
   if (own && own.key === field.key && !/^\s/.test(lines[0] ?? '') && same(own, field)) return lines
   // A map that is broken inside is for its author to mend: as one line of text it would only be harder to.
-  if (typeof field.value === 'string' && !PROSE_FIELDS.has(field.key) && /:\s*$/.test(lines[0] ?? '')) return lines
-  return [`${quoteKey(field.key)}: ${written(field.value)}`, ...leadingComments(lines.slice(1))]
+  if (!reading.ok && typeof field.value === 'string' && !fitsText(field.key) && /:\s*$/.test(lines[0] ?? '')) return lines
+  return [`${quoteKey(field.key)}: ${written(field.value)}`, ...field.comments]
+}
+
+/** Whether a field may be one text. */
+const fitsText = (key: string): boolean => {
+  const field = fieldOf(key)
+  return field !== undefined && fits(field, 'text')
 }
 
 const same = (a: RawField, b: RawField): boolean => JSON.stringify(asWritten(a)) === JSON.stringify(asWritten(b))

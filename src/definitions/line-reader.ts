@@ -2,8 +2,8 @@ import { fieldOf, respelled } from './field-names.ts'
 import type { RawField, ReadYaml } from './raw-field.ts'
 import { PROSE_FIELDS } from './raw-field.ts'
 
-/** A field as the line reader found it: the lines `[from, to)` of the frontmatter, counted from 0. */
-export type LineField = RawField & { readonly from: number; readonly to: number }
+/** A field as the line reader found it: the lines `[from, to)` of the frontmatter, counted from 0, and the comments right below its key. */
+export type LineField = RawField & { readonly from: number; readonly to: number; readonly comments: readonly string[] }
 
 /** What people write before a colon inside a description. Words with a capital are taken for prose as well: no field has one. */
 const SPEAKERS: ReadonlySet<string> = new Set(['user', 'human', 'assistant', 'commentary', 'example'])
@@ -19,8 +19,10 @@ export function readLines(frontmatter: string, readYaml: ReadYaml): readonly Lin
   const starts = keyLines(lines)
   return starts.map(({ line, key, rest }, i) => {
     const to = starts[i + 1]?.line ?? lines.length
-    const { value, text } = valueOf(key, rest, lines.slice(line + 1, to), readYaml)
-    return { key, line, value, text, cut: false, span: null, from: line, to }
+    const below = lines.slice(line + 1, to)
+    const comments = opensText(rest) ? [] : leadingComments(below)
+    const { value, text } = valueOf(key, rest, below.filter((other) => !comments.includes(other)), readYaml)
+    return { key, line, value, text, cut: false, span: null, from: line, to, comments }
   })
 }
 
@@ -47,6 +49,7 @@ function keyLines(lines: readonly string[]): readonly KeyLine[] {
       seen.add(start.key)
       continued = false
     } else if (text.trim() !== '' && (continued || !isComment(text))) continued = true
+    if (!continued && isComment(text)) continue
     const now = found.at(-1)
     inExample = now !== undefined && PROSE_FIELDS.has(now.key) && exampleOpen(text, inExample) && line < lastClose
   }
@@ -78,17 +81,18 @@ function exampleOpen(text: string, before: boolean): boolean {
 
 type Value = { readonly value: unknown; readonly text: string | null }
 
+/** Whether what follows below is text to the letter: a block scalar, or a quote still open. */
+const opensText = (rest: string): boolean => /^(?:[|>]|"(?:[^"]|.*[^"])?$|'(?:[^']|.*[^'])?$)/.test(rest)
+
 const isComment = (line: string): boolean => /^\s*#/.test(line)
 
 /** The comments right below a key; further down, a line with `#` may be a heading of someone's prose. */
-export const leadingComments = (below: readonly string[]): readonly string[] => {
+const leadingComments = (below: readonly string[]): readonly string[] => {
   const text = below.findIndex((line) => line.trim() !== '' && !isComment(line))
   return below.slice(0, text === -1 ? below.length : text).filter(isComment)
 }
 
-function valueOf(key: string, rest: string, all: readonly string[], readYaml: ReadYaml): Value {
-  const comments = /^[|>]/.test(rest) ? [] : leadingComments(all)
-  const below = all.filter((line) => !comments.includes(line))
+function valueOf(key: string, rest: string, below: readonly string[], readYaml: ReadYaml): Value {
   const tail = below.slice(0, below.findLastIndex((line) => line.trim() !== '') + 1)
   if (tail.length === 0) return PROSE_FIELDS.has(key) || key === 'name' ? proseLine(rest, readYaml) : plainLine(rest, readYaml)
   const block = rest === '' || /^[|>][-+0-9]*$/.test(rest)

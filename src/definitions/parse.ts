@@ -90,8 +90,9 @@ export const readYaml: ReadYaml = (text) => {
   const deep = tooDeep(text)
   if (deep !== undefined) return { ok: false, line: lineAt(text, deep), prose: false }
   try {
-    const document = parseDocument(text, { version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
-    const error = errorAt(document, text) ?? faultyNode(document) ?? DOCUMENT_END.exec(text)?.index
+    // `silent` would also silence that a second document follows, and lose its fields.
+    const document = parseDocument(text, { version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
+    const error = errorAt(document, text) ?? faultyNode(document)
     if (error !== undefined) return { ok: false, line: lineAt(text, error), prose: false }
     const top = document.contents
     if (top === null) return { ok: true, fields: [], odd: null }
@@ -111,9 +112,6 @@ function errorAt({ errors, contents }: Document, text: string): number | undefin
   const key = contents.items.at(-1)?.key
   return isScalar(key) ? key.range?.[0] : at
 }
-
-/** `...` ends a YAML document: what follows would be lost in silence. */
-const DOCUMENT_END = /^\.\.\.(?=\s|$)/m
 
 /**
  * Where a key is given twice in one map (the parser's own check is quadratic), or an alias stands that no anchor before it defines: more

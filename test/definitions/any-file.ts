@@ -18,10 +18,19 @@ const line = fc.oneof(
   ),
   prose,
 )
-/** Agent files of any kind of brokenness, all known fields spelled right. */
-export const anyFile = fc.record({
+const misspelt = fc.constantFrom(
+  'Tools: Read', 'allowed-tools: Bash', 'TOOLS: x', 'max_turns: 3', 'COLOR: Red', 'Experimental.cacheTTL: 5m', 'MODEL: Sonnet', 'memory: USER',
+)
+
+const fileOf = (line: fc.Arbitrary<string>): fc.Arbitrary<string> => fc.record({
   lines: fc.array(line, { maxLength: 6 }), eol: fc.constantFrom('\n', '\r\n'), bom: fc.boolean(), body: prose, named: fc.boolean(),
 }).map(({ lines, eol, bom, body, named }) => {
   const all = ['---', ...(named ? ['name: a'] : []), 'description: said', ...lines, '---', body].join('\n')
   return `${bom ? '\uFEFF' : ''}${all.replaceAll('\n', eol)}`
 })
+
+/** Agent files of any kind of brokenness, all known fields and values spelled right. */
+export const anyFile = fileOf(line)
+
+/** The same, with fields and values in the wrong case among them. */
+export const anyMisspeltFile = fileOf(fc.oneof(line, misspelt))

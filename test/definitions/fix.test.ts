@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { AgentType } from '../../src/core/agent-type.ts'
 import { fixText } from '../../src/definitions/fix.ts'
 import { parseAgentFile } from '../../src/definitions/parse.ts'
-import { anyFile } from './any-file.ts'
+import { anyFile, anyMisspeltFile } from './any-file.ts'
 
 const at = { path: 'x.md', scope: 'user', trusted: true, root: '/' } as const
 
@@ -23,6 +23,14 @@ describe('CMD-07 --fix', () => {
       const body = (of: string) => /^\uFEFF?---\r?\n(?:[\s\S]*?\n)?---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(of)?.[1]
       expect(body(fixed)).toBe(body(text))
     }), { numRuns: 2_000 })
+  }, 120_000)
+
+  test('twice is the same as once for misspelt files too, and never loses a type', () => {
+    fc.assert(fc.property(anyMisspeltFile, (text) => {
+      const fixed = fixText(text)
+      expect(fixText(fixed)).toBe(fixed)
+      if (typeOf(text)) expect(typeOf(fixed)).toMatchObject({ name: typeOf(text)?.name, description: typeOf(text)?.description })
+    }), { numRuns: 1_000 })
   }, 120_000)
 
   const repairs: readonly (readonly [what: string, before: string, after: string])[] = [
