@@ -57,7 +57,7 @@ export function buildType({ raw, firstLine, body, bodyLine, source }: Definition
 function reportMissing({ name }: AgentFields, firstLine: number, report: Report): null {
   const field = name === undefined ? 'name' : 'description'
   const remedy = field === 'name' ? 'add one: the file name is no name' : 'say when to use it'
-  report('warning', firstLine, `frontmatter has no "${field}", so this is no agent type`, remedy)
+  report('warning', firstLine, `field "${field}" is missing, so this is no agent type`, remedy)
   return null
 }
 

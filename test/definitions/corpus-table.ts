@@ -135,7 +135,7 @@ export const CORPUS: readonly Expected[] = [
   },
   {
     file: 'description-missing.md', kind: 'skipped',
-    findings: ['2: warning: frontmatter has no "description", so this is no agent type'],
+    findings: ['2: warning: field "description" is missing, so this is no agent type'],
   },
   { file: 'dup/a.md', kind: 'type', name: 'same', description: 'The first by path.' },
   {
@@ -149,7 +149,7 @@ export const CORPUS: readonly Expected[] = [
     ],
   },
   { file: 'emoji-description.md', kind: 'type', name: 'cheerful', description: '🚲 Checks bicycles — “carefully”…' },
-  { file: 'empty-frontmatter.md', kind: 'skipped', findings: ['2: warning: frontmatter has no "name", so this is no agent type'] },
+  { file: 'empty-frontmatter.md', kind: 'skipped', findings: ['2: warning: field "name" is missing, so this is no agent type'] },
   { file: 'empty.md', kind: 'documentation' },
   {
     file: 'examples-unindented.md', kind: 'type', name: 'spoken',
@@ -220,7 +220,7 @@ export const CORPUS: readonly Expected[] = [
   {
     file: 'name-case-key.md', kind: 'skipped', findings: [
       '2: warning: unknown field "Name", did you mean "name"?',
-      '2: warning: frontmatter has no "name", so this is no agent type',
+      '2: warning: field "name" is missing, so this is no agent type',
     ],
   },
   { file: 'name-colon.md', kind: 'skipped', findings: ['2: error: name "team:reviewer" cannot be used'] },
@@ -231,12 +231,12 @@ export const CORPUS: readonly Expected[] = [
     file: 'name-dotted.md', kind: 'type', name: 'team.reviewer_v2', description: 'Dots and underscores.',
     findings: ['2: note: name "team.reviewer_v2" is accepted, but has more than a-z, 0-9 and "-"'],
   },
-  { file: 'name-empty.md', kind: 'skipped', findings: ['2: warning: frontmatter has no "name", so this is no agent type'] },
+  { file: 'name-empty.md', kind: 'skipped', findings: ['2: warning: field "name" is missing, so this is no agent type'] },
   { file: 'name-long.md', kind: 'skipped', findings: [`2: error: name "${'a'.repeat(60)}…" cannot be used`] },
   {
     file: 'name-missing.md', kind: 'skipped', findings: [
       '2: warning: unknown field "title", did you mean "tools"?',
-      '2: warning: frontmatter has no "name", so this is no agent type',
+      '2: warning: field "name" is missing, so this is no agent type',
     ],
   },
   {
@@ -279,7 +279,7 @@ export const CORPUS: readonly Expected[] = [
   { file: 'readme.md', kind: 'documentation' },
   { file: 'rule-first.md', kind: 'documentation' },
   { file: 'rule-only.md', kind: 'documentation' },
-  { file: 'rule-prose.md', kind: 'skipped', findings: ['2: warning: frontmatter has no "name", so this is no agent type'] },
+  { file: 'rule-prose.md', kind: 'skipped', findings: ['2: warning: field "name" is missing, so this is no agent type'] },
   { file: 'rules-in-body.md', kind: 'type', name: 'ruled', description: 'Its body has rules.' },
   { file: 'script-blank.md', kind: 'skipped', findings: ['4: error: `model: script` needs a ```js block in the body, and there is none'] },
   {
@@ -333,7 +333,7 @@ export const CORPUS: readonly Expected[] = [
   { file: 'trailing-spaces.md', kind: 'type', name: 'trailing', description: 'Spaces after everything.' },
   {
     file: 'two-documents.md', kind: 'type', name: 'first', description: 'One.\n...\nname: second',
-    findings: ['4: warning: frontmatter is not valid YAML (line 4)'],
+    findings: ['5: warning: frontmatter is not valid YAML (line 5)'],
   },
   {
     file: 'unclosed-quote.md', kind: 'type', name: 'unclosed', description: '"Begins with a quote and never ends it',

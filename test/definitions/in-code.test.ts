@@ -29,7 +29,7 @@ describe('TYP-18 types given in code', () => {
     expect(types.map(({ name }) => name)).toEqual(['good'])
     expect(diagnostics.map(formatDiagnostic)).toEqual([
       '--agents:1: error: agent "bad name": name "bad name" cannot be used; use letters, digits and "-", for example "bad-name"',
-      '--agents:1: warning: agent "mute": frontmatter has no "description", so this is no agent type; say when to use it',
+      '--agents:1: warning: agent "mute": field "description" is missing, so this is no agent type; say when to use it',
       '--agents:1: warning: agent "good": unknown field "tool", did you mean "tools"?; dropped; rename or remove it',
       '--agents:1: warning: agent "good": field "maxTurns" must be an integer of at least 1; ignored',
       '--agents:1: error: agent "text": the definition must be a map of plain data; write {"description": "…", "prompt": "…"}',

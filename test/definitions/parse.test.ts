@@ -25,7 +25,7 @@ describe('what a diagnostic says, word for word', () => {
       'TYP-07', '---\nname: a:b\ndescription: x\n---\n',
       'a.md:2: error: name "a:b" cannot be used; use letters, digits and "-", for example "a-b"',
     ],
-    ['TYP-06', '---\nname: a\n---\n', 'a.md:2: warning: frontmatter has no "description", so this is no agent type; say when to use it'],
+    ['TYP-06', '---\nname: a\n---\n', 'a.md:2: warning: field "description" is missing, so this is no agent type; say when to use it'],
     ['TYP-08', '---\nname: 12\ndescription: x\n---\nRole', 'a.md:2: note: field "name" is a bare number, taken as text; quote it'],
     [
       'PRG-01', head('model: script'),
