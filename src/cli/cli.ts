@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { CadreError, messageOf } from '../core/errors.ts'
 import type { Orchestrator } from '../api.ts'
+import { nearest } from '../core/nearest.ts'
 import { createOrchestrator } from '../orchestrator.ts'
 import { VERSION } from '../version.ts'
 import * as agents from './commands/agents.ts'
@@ -45,7 +46,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     interrupt.abort(new CadreError('STOPPED', 'Interrupted'))
   })
   try {
-    await program(context).parseAsync([...argv], { from: 'user' })
+    const cadre = program(context)
+    refuseUnknownCommand(argv, cadre)
+    await cadre.parseAsync([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) stderr.write(`cadre: ${messageOf(error)}\n`)
     exitCode = exitCodeOf(error)
@@ -79,6 +82,13 @@ function program(context: CliContext): Command {
   }
   for (const command of cadre.commands) inherit(command, cadre)
   return cadre
+}
+
+/** A mistyped command names the nearest one, before its flags are taken for the program's own. */
+function refuseUnknownCommand([first]: readonly string[], cadre: Command): void {
+  if (first === undefined || first.startsWith('-') || cadre.commands.some((command) => command.name() === first)) return
+  const close = nearest(first, cadre.createHelp().visibleCommands(cadre).map((command) => command.name()))
+  throw new CadreError('USAGE', `Unknown command "${first}"${close ? `, did you mean "${close}"?` : '.'} A prompt goes after -p; \`cadre --help\` lists the commands.`)
 }
 
 /** Sub-commands answer errors and suggestions as the program does. */

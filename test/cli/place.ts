@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,9 +13,10 @@ vi.setConfig({ testTimeout: 120_000 })
 /** The real command, run from source by the Node that runs the tests. */
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
-export type Run = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+export type Run = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stdout: string; readonly stderr: string }
 
-type RunOptions = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
+/** `stdin` is what the command reads there; `during` sees the process while it runs. */
+type RunOptions = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly stdin?: string; readonly during?: (child: ChildProcess) => void }
 
 /** Nobody listens there: no local model server of the machine can show up in a test. */
 const NO_SERVER = 'http://127.0.0.1:9'
@@ -39,19 +41,21 @@ export function cliPlace(files: Readonly<Record<string, string>> = {}) {
   for (const [path, content] of Object.entries(files)) write(path, content)
 
   async function run(file: string, argv: readonly string[], options: RunOptions = {}): Promise<Run> {
-    const child = spawn(file, argv, { cwd: options.cwd ?? root, env: { ...env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] })
-    const [code, stdout, stderr] = await Promise.all([
-      new Promise<number | null>((resolve) => child.on('close', resolve)),
+    const child = spawn(file, argv, { cwd: options.cwd ?? root, env: { ...env, ...options.env }, stdio: ['pipe', 'pipe', 'pipe'] })
+    child.stdin.end(options.stdin ?? '')
+    options.during?.(child)
+    const [[code, signal], stdout, stderr] = await Promise.all([
+      new Promise<[number | null, NodeJS.Signals | null]>((resolve) => child.on('close', (...end) => resolve(end))),
       text(child.stdout),
       text(child.stderr),
     ])
-    return { code, stdout, stderr }
+    return { code, signal, stdout, stderr }
   }
 
   /** Paths below the place are shown from there. */
   async function cadre(argv: readonly string[], options?: RunOptions): Promise<Run> {
-    const { code, stdout, stderr } = await run(process.execPath, [MAIN, ...argv], options)
-    return { code, stdout: stdout.replaceAll(`${folder}/`, ''), stderr: stderr.replaceAll(`${folder}/`, '') }
+    const { stdout, stderr, ...end } = await run(process.execPath, [MAIN, ...argv], options)
+    return { ...end, stdout: stdout.replaceAll(`${folder}/`, ''), stderr: stderr.replaceAll(`${folder}/`, '') }
   }
   return {
     folder,

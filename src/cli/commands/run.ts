@@ -5,7 +5,6 @@ import { InvalidArgumentError, Option } from 'commander'
 import { CadreError, messageOf } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
-import { nearest } from '../../core/nearest.ts'
 import { describeEnding } from '../../core/status.ts'
 import type { Ending } from '../../core/status.ts'
 import type { CliContext } from '../context.ts'
@@ -39,9 +38,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--schema <file>', 'JSON Schema file the answer must fit')
     .addOption(new Option('--output-format <format>', 'what stdout carries').choices(['text', 'json', 'stream-json']).default('text'))
     .option('--verbose', 'tell every tool call on stderr')
-    .allowExcessArguments()
-    .action(async (flags: Flags, { args }: Command) => {
-      if (args[0] !== undefined) throw unknownCommand(args[0], program)
+    .action(async (flags: Flags) => {
       const prompt = await promptOf(flags, context)
       if (prompt === null) {
         context.stderr.write(`${program.helpInformation()}\nGive a prompt with -p, or name a command. The interactive view comes in a later version.\n`)
@@ -50,11 +47,6 @@ export function register(program: Command, context: CliContext): void {
       }
       await run(prompt, flags, context)
     })
-}
-
-function unknownCommand(written: string, program: Command): CadreError {
-  const close = nearest(written, program.createHelp().visibleCommands(program).map((command) => command.name()))
-  return new CadreError('USAGE', `Unknown command "${written}"${close ? `, did you mean "${close}"?` : '.'} A prompt goes after -p; \`cadre --help\` lists the commands.`)
 }
 
 async function run(prompt: string, flags: Flags, context: CliContext): Promise<void> {
