@@ -6,7 +6,7 @@ import { parseAnswer, parseStep } from './parse-step.ts'
 import type { Bounds, Watch } from './watch.ts'
 
 /** After its last step a process frees the isolate; one that takes longer is ended, and nobody notices. */
-const FREE_MS = 2_000
+const FREE_MS = 5_000
 
 /** One program on its way through one process. `ended` settles when the process is free again or gone; it never rejects. */
 export type Conversation = {

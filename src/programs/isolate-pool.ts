@@ -66,6 +66,8 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
   function run(task: ProgramTask, client: IsolateClient): () => void {
     const queued = new AbortController()
     let reason: Error | null = null
+    /** The process was killed for what ran in it before, in the moment it was free again: this task has not begun, and goes to another one. */
+    let stillborn = false
     const withdraw = (why: Error | null) => {
       reason = why
       queued.abort()
@@ -76,12 +78,17 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
         failedStarts = 0
         const child: unknown = Reflect.get(pool.threads.find((worker) => Reflect.get(worker, 'channel') === channel) ?? {}, 'process')
         if (!(child instanceof ChildProcess) || child.pid === undefined) throw new Error('Tinypool handed a task to no process')
+        stillborn = child.killed
+        if (stillborn) return void waiting.set(client, withdraw)
         client.started({ pid: child.pid, send, kill: () => { child.kill('SIGKILL') } })
       },
-      postMessage: (message: unknown) => client.received(message),
+      postMessage: (message: unknown) => { if (!stillborn) client.received(message) },
     }
     const over = (error: Error | null) => {
       waiting.delete(client)
+      if (stillborn && reason === null) return void run(task, client)
+      // Tinypool starts no process for what already waits when one dies: something new in its queue makes it.
+      if (error !== null && reason === null && waiting.size > 0) run({ kind: 'warm' }, IDLER)
       client.ended(reason ?? error)
     }
     waiting.set(client, withdraw)
@@ -90,7 +97,7 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
       (error: unknown) => over(error instanceof Error ? error : new Error(String(error))),
     )
     silence()
-    return () => { if (waiting.has(client)) withdraw(null) }
+    return () => waiting.get(client)?.(null)
   }
 
   return {
