@@ -170,7 +170,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
 
     listTypes: () => types.list(),
-    explain: (name) => explain(types.require(name), newGrant(), { toolbox, startable: startable(), segment, choose: (choice) => models.choose(choice) }),
+    // Also the verifier, which nobody may start by name.
+    explain: (name) => explain(types.find(name) ?? types.require(name), newGrant(), { toolbox, startable: startable(), segment, choose: (choice) => models.choose(choice) }),
 
     async close() {
       closing.abort(new CadreError('STOPPED', 'The session was closed'))

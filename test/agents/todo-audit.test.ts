@@ -51,9 +51,9 @@ describe('todo-audit', () => {
     const known = { author: 'Ann Author', ageDays: 366, commit }
     expect(await audit(root, '', Date.UTC(2021, 0, 1, 12))).toEqual({
       findings: [
-        { file: 'a.ts', line: 1, message: 'TODO(bob): later', kind: 'TODO', text: 'x() // TODO(bob): later', ...known },
-        { file: 'a.ts', line: 2, message: 'FIXME: now', kind: 'FIXME', text: '/* FIXME: now */', ...known },
-        { file: 'a.ts', line: 3, message: 'HACK', kind: 'HACK', text: '<!-- HACK -->', ...known },
+        { file: 'a.ts', line: 1, message: 'TODO(bob): later (Ann Author, 366 days)', kind: 'TODO', text: 'x() // TODO(bob): later', ...known },
+        { file: 'a.ts', line: 2, message: 'FIXME: now (Ann Author, 366 days)', kind: 'FIXME', text: '/* FIXME: now */', ...known },
+        { file: 'a.ts', line: 3, message: 'HACK (Ann Author, 366 days)', kind: 'HACK', text: '<!-- HACK -->', ...known },
         { file: 'a.ts', line: 4, message: 'TODO not committed', kind: 'TODO', text: '// TODO not committed' },
       ],
       counts: { TODO: 2, FIXME: 1, HACK: 1 },
