@@ -144,7 +144,7 @@ describe('GRA-09: an explorer asked to write has no such tool', () => {
     expect(output).toContain('Unknown tool no_such_tool. Available: read, ls, glob, grep.')
     expect(output).toMatch(/Error: read: path: .*string/)
     expect(output).toContain('1\talpha')
-    const refused = ofType(events, 'tool.ended').map(({ data }) => data.outcome).find(({ tool }) => tool === 'agent' && true)
+    const refused = ofType(events, 'tool.ended').map(({ data }) => data.outcome).find(({ tool }) => tool === 'agent')
     expect(refused).toMatchObject({ ok: false, source: 'role', text: 'agent is not available to explorer.' })
   })
 
