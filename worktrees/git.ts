@@ -1,8 +1,6 @@
-import { lstatSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 
-export { mainCheckout, topLevel } from './repository.ts'
+export { headFile, mainCheckout, topLevel } from './repository.ts'
 
 /** One place to run git in. */
 export type Git = {
@@ -50,16 +48,6 @@ export function openGit(root: string): Git {
       }
     },
   }
-}
-
-/**
- * The files of a repository below the root: those git tracks, and new ones it does not ignore. Paths are relative to the root and sorted.
- * Only regular files that are there: no links, no submodules, nothing deleted. Rejects outside a repository.
- */
-export async function trackedFiles(git: Git, signal?: AbortSignal): Promise<readonly string[]> {
-  const listed = await git.run(['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], signal)
-  const isFile = (path: string): boolean => lstatSync(join(git.root, path), { throwIfNoEntry: false })?.isFile() ?? false
-  return listed.split('\0').filter((path) => path !== '' && isFile(path)).toSorted((a, b) => (a < b ? -1 : 1))
 }
 
 function environment(): Record<string, string> {

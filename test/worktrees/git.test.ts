@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { blame } from '../../worktrees/blame.ts'
-import { mainCheckout, openGit, topLevel, trackedFiles } from '../../worktrees/git.ts'
+import { mainCheckout, openGit, topLevel } from '../../worktrees/git.ts'
 
 function folder(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'cadre-git-')))
@@ -90,21 +90,6 @@ describe('SCO-03: a linked worktree', () => {
 })
 
 describe('git for Cadre', () => {
-  test('tracked and new files are listed, and nothing ignored, deleted or linked', async () => {
-    const names = ['a b.txt', 'é.txt', 'new\nline', '"quoted"', '-dash', 'sub/x']
-    const root = repository({ ...Object.fromEntries(names.map((name) => [name, 'x'])), '.gitignore': '*.log\n', gone: '' })
-    put(root, 'forced.log')
-    git(root, ['add', '-f', 'forced.log'])
-    put(root, 'untracked.txt')
-    put(root, 'ignored.log')
-    unlinkSync(join(root, 'gone'))
-    symlinkSync('a b.txt', join(root, 'link'))
-    git(root, ['add', 'link'])
-    expect(await trackedFiles(openGit(root))).toEqual([...names, '.gitignore', 'forced.log', 'untracked.txt'].toSorted())
-    expect(await trackedFiles(openGit(join(root, 'sub')))).toEqual(['x'])
-    await expect(trackedFiles(openGit(folder()))).rejects.toThrow(/not a git repository/)
-  })
-
   test('no hook, file-system monitor or textconv of the repository runs, and GIT_DIR of the environment counts for nothing', async () => {
     const root = repository({ 'a.txt': 'one\n', '.gitattributes': '*.txt diff=evil\n' })
     const mark = join(root, 'ran')

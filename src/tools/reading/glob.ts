@@ -7,7 +7,7 @@ import type { GlobInput } from './inputs.ts'
 import { ReadLog } from './reads.ts'
 
 /** TOO-04. */
-export const GLOB_LIMITS = { paths: 1_000, maxPaths: 100_000 } as const
+const GLOB_LIMITS = { paths: 1_000, maxPaths: 100_000 } as const
 
 /** Files whose path matches a glob, sorted by path. Links are left out, as by grep: what they lead to has a path of its own. */
 export const glob: ReadFunction<GlobInput> = async (input, context) => {

@@ -3,11 +3,6 @@ import { grep } from './grep.ts'
 import { ls } from './ls.ts'
 import { read } from './read.ts'
 
-export type { GlobInput, GrepInput, LsInput, ReadInput } from './inputs.ts'
-export { GLOB_LIMITS } from './glob.ts'
-export { GREP_LIMITS } from './grep-findings.ts'
-export { LS_LIMITS } from './ls.ts'
-export { READ_LIMITS } from './read.ts'
 export { hashFile } from './reads.ts'
 
 /** The read tools' functions by tool name: what an agent's thread runs. Inputs are checked by the main side before they get here. */

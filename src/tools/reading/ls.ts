@@ -8,7 +8,7 @@ import { ReadLog } from './reads.ts'
 import type { Entry, EntryKind } from './walk.ts'
 
 /** TOO-04. */
-export const LS_LIMITS = { entries: 1_000 } as const
+const LS_LIMITS = { entries: 1_000 } as const
 
 type Listed = { readonly name: string; readonly kind: EntryKind; /** bytes; 0 for folders */ readonly size: number }
 

@@ -11,7 +11,7 @@ import { chunksOf, isBinary, withRegularFile } from './regular-file.ts'
 import { noSuchFile } from './similar.ts'
 
 /** TOO-03. Programs get whole lines: they have no context to fill, so only the bytes count. */
-export const READ_LIMITS = { lines: 2_000, lineChars: 2_000, bytes: 262_144 } as const
+const READ_LIMITS = { lines: 2_000, lineChars: 2_000, bytes: 262_144 } as const
 
 /** Reads lines of a text file. Throws what the model should read: missing, binary, a folder, outside the workspace. */
 export const read: ReadFunction<ReadInput> = (input, context) => {
