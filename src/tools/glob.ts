@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defineTool } from './define-tool.ts'
+import { readTool } from './read-tool.ts'
+import type { GlobInput } from './reading/inputs.ts'
 
 /** TOO-04. */
-export const glob = defineTool({
+export const glob = readTool<GlobInput>()({
   name: 'glob',
-  effect: 'read',
   description: 'Find files by pattern, e.g. src/**/*.ts.',
   input: z.object({
     pattern: z.string(),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defineTool } from './define-tool.ts'
+import { readTool } from './read-tool.ts'
+import type { GrepInput } from './reading/inputs.ts'
 
 /** TOO-05. */
-export const grep = defineTool({
+export const grep = readTool<GrepInput>()({
   name: 'grep',
-  effect: 'read',
   description: 'Search file contents with a JavaScript regular expression.',
   input: z.object({
     pattern: z.string(),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defineTool } from './define-tool.ts'
+import { readTool } from './read-tool.ts'
+import type { LsInput } from './reading/inputs.ts'
 
 /** TOO-04. */
-export const ls = defineTool({
+export const ls = readTool<LsInput>()({
   name: 'ls',
-  effect: 'read',
   description: 'List a folder.',
-  input: z.object({ path: z.string().optional() }),
+  input: z.object({ path: z.string().optional(), ignored: z.boolean().optional() }),
 })

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defineTool } from './define-tool.ts'
+import { readTool } from './read-tool.ts'
+import type { ReadInput } from './reading/inputs.ts'
 
 /** TOO-03. */
-export const read = defineTool({
+export const read = readTool<ReadInput>()({
   name: 'read',
-  effect: 'read',
   description: 'Read a text file; lines are numbered.',
   input: z.object({ path: z.string(), offset: z.int().min(1).optional(), limit: z.int().min(1).max(2000).optional() }),
 })

@@ -1,7 +1,7 @@
 /** `read({path, offset?, limit?})` (TOO-03). `offset` is the first line wanted, 1-based. */
 export type ReadInput = { readonly path: string; readonly offset?: number | undefined; readonly limit?: number | undefined }
 
-/** `ls({path?})` (TOO-04). `ignored: true` also lists `.git` and what git ignores. */
+/** `ls({path?, ignored?})` (TOO-04). `ignored: true` also lists `.git` and what git ignores. */
 export type LsInput = { readonly path?: string | undefined; readonly ignored?: boolean | undefined }
 
 /** `glob({pattern, path?})` (TOO-04). The pattern is relative to `path`; `offset` and `limit` page through the sorted paths. */
