@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import type { ChosenModel, ModelChoice } from './choose-model.ts'
 import type { AgentType, Program } from './core/agent-type.ts'
-import type { Model, ToolCall, ToolOutcome, Usage } from './core/contract.ts'
+import type { Effort, Model, ToolCall, ToolOutcome, Usage } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { EventSubject } from './core/events.ts'
 import type { Grant } from './core/grant.ts'
-import { mayStart } from './core/grant.ts'
-import type { Json, JsonObject } from './core/json.ts'
+import { levelsBelow, mayStart } from './core/grant.ts'
+import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import { narrow, noToolLeft } from './core/narrow.ts'
 import { resultText } from './core/result-text.ts'
@@ -36,13 +36,14 @@ export type Services = {
   /** MOD-01…04: throws CadreError SETTINGS or UNKNOWN_PROVIDER. */
   chooseModel(choice: ModelChoice): ChosenModel
   openModel(model: ChosenModel): Model
-  cost(model: string, usage: Usage): number
+  /** USD of one request to `used`, the model that answered, or by the price of the model that was asked. */
+  cost(used: string, asked: string, usage: Usage): number
   /** A program as a model (PRG-01). */
   scriptModel(type: AgentType, program: Program, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
-  blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<Json>
+  blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>
   readonly inThread: Place
   /** As they are now (SET-02). */
-  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number }
+  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h' }
 }
 
 /** An agent to start, whoever asked for it: a parent model's call, a sweep's item, or the user. */
@@ -56,41 +57,42 @@ export type Start = {
   readonly model: ChosenModel | null
   readonly input?: Pick<DelegationInput, 'effort' | 'outputSchema' | 'notes'>
   readonly callId: string | null
+  /** The parent turn's, for a child that says nothing about it (MOD-02). */
+  readonly inheritedEffort?: Effort | null
   readonly key?: string
 }
 
-/** Puts an agent in the crew with all it needs to run. Nothing is journaled yet. */
+/** Decides everything about a run and puts its agent in the crew, as the last step. Nothing is journaled yet. Throws USAGE for a schema that is none. */
 export function planAgent(services: Services, start: Start): Plan {
   const { crew, toolbox } = services
   const { type, narrowed, model, input } = start
   const { grant } = narrowed
+  const limits = services.limits()
   const seed = randomInt(2 ** 32)
-  const isRoot = start.subject.depth === 0
   const schema = input?.outputSchema ?? type?.outputSchema
-  const agent = crew.enlist({ subject: start.subject, title: start.title, type, grant, model: model?.id ?? null, status: 'queued', slot: null })
+  const effort = input?.effort ?? type?.effort ?? start.inheritedEffort ?? null
   const startable = grant.tools.some(({ name }) => name === 'agent') ? services.types.startable().filter(({ name }) => mayStart(grant, name)) : []
-  const effort = input?.effort ?? type?.effort
-  return {
+  const plan: Omit<Plan, 'agent' | 'runCall'> = {
     crew,
-    agent,
     typeHash: type?.hash ?? '',
     removed: narrowed.removed,
     openModel: () => (model ? services.openModel(model) : scriptOf(services, type, { grant, seed, prompt: start.prompt })),
     modelName: model?.id ?? 'script',
-    cost: (usage) => (model ? services.cost(model.id, usage) : 0),
-    ...(effort !== undefined && { effort }),
-    ...(type?.cacheTtl && { cacheTtl: type.cacheTtl }),
-    system: model ? systemPrompt({ type, isRoot, depthLeft: grant.depth, startable: services.types.segment(startable) }) : '',
+    cost: (used, usage) => (model ? services.cost(used, model.id, usage) : 0),
+    ...(effort !== null && { effort }),
+    cacheTtl: type?.cacheTtl ?? limits.cacheTtl,
+    system: model ? systemPrompt({ type, isRoot: start.subject.depth === 0, depthLeft: grant.depth, startable: services.types.segment(startable) }) : '',
     prompt: start.prompt,
     tools: model ? toolbox.schemas(grant) : [],
-    ...(schema && { output: { check: outputCheck(schema), retries: services.limits().schemaRetries } }),
+    ...(schema && { output: { check: outputCheck(schema), retries: limits.schemaRetries } }),
     seed,
     callId: start.callId,
     notes: [...(input?.notes ?? []), ...(model?.notes ?? []), ...narrowed.notes, ...unknownNotes(narrowed)],
     ...(start.key !== undefined && { key: start.key }),
     decide: (call) => decide(call, grant, toolbox.find(call.name) !== undefined, toolbox.check(call)),
-    runCall: (call) => runCall(services, agent, call),
   }
+  const agent = crew.enlist({ subject: start.subject, title: start.title, type, grant, model: model?.id ?? null, effort })
+  return { ...plan, agent, runCall: (call) => runCall(services, agent, call) }
 }
 
 /** Starts a sub-agent for a sweep's item or any caller in code and waits for its end. */
@@ -103,21 +105,26 @@ export const startAgent = (services: Services, start: Start): Promise<RunOutcome
  */
 export async function delegate(services: Services, parent: Agent, raw: JsonObject, callId: string): Promise<ToolAnswer> {
   const { crew } = services
-  let run: Promise<RunOutcome>
-  try {
-    // In one go: between the last check and the place in the queue nothing else may be admitted.
-    run = startAgent(services, { ...admit(services, parent, raw, callId), subject: crew.newSubject(parent.subject) })
-  } catch (error) {
-    const reason = messageOf(error)
-    await crew.record(parent.subject, [{ type: 'delegation.refused', data: { reason, input: raw } }])
-    throw new CadreError('REFUSED', reason, { cause: error })
-  }
+  // It is blocked from here on: its place is another's, and may be its own child's.
   parent.slot?.lend()
   try {
-    const { result, reads } = await run
+    const { result, reads } = await admitted(services, parent, raw, callId)
     return { text: resultText(result, services.limits().resultChars), ...(reads && { reads }) }
+  } catch (error) {
+    if (!(error instanceof CadreError && error.code === 'REFUSED')) throw error
+    await crew.record(parent.subject, [{ type: 'delegation.refused', data: { reason: error.message, input: raw } }])
+    throw error
   } finally {
     await parent.slot?.reclaim()
+  }
+}
+
+/** Checks and starts in one go: between the last check and the place in the queue nothing else is admitted. Throws REFUSED before anything exists. */
+function admitted(services: Services, parent: Agent, raw: JsonObject, callId: string): Promise<RunOutcome> {
+  try {
+    return startAgent(services, { ...admit(services, parent, raw, callId), subject: services.crew.newSubject(parent.subject) })
+  } catch (error) {
+    throw new CadreError('REFUSED', messageOf(error), { cause: error })
   }
 }
 
@@ -135,12 +142,11 @@ function admit(services: Services, parent: Agent, raw: JsonObject, callId: strin
     ...(input.timeout !== undefined && { timeout: input.timeout }),
   })
   if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.grant))
-  if (input.outputSchema) outputCheck(input.outputSchema)
   const { slots } = services.crew
-  if (slots.isFull() && slots.queued >= services.limits().maxQueued) {
+  if (slots.isFull(levelsBelow(narrowed.grant)) && slots.queued >= services.limits().maxQueued) {
     throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${slots.queued} queued). Wait for some with agent_wait, then try again.`)
   }
-  return { type, narrowed, title: input.title, prompt: input.prompt, model, input, callId }
+  return { type, narrowed, title: input.title, prompt: input.prompt, model, input, callId, inheritedEffort: parent.effort }
 }
 
 function typeFor(services: Services, parent: Agent, input: DelegationInput): AgentType {

@@ -16,7 +16,7 @@ export type LiveModels = {
   close(): void
 }
 
-export function liveModels(settings: () => Settings, options: Pick<ModelsOptions, 'env' | 'onPause'>): LiveModels {
+export function liveModels(settings: () => Settings, options: Pick<ModelsOptions, 'env' | 'onPause' | 'onLostUsage'>): LiveModels {
   const opened: Models[] = []
   let from = settings()
   let current = open(from)
@@ -39,6 +39,13 @@ export function liveModels(settings: () => Settings, options: Pick<ModelsOptions
 
   const resolve = (written: string, parent: string | null) => now().resolve(written, parent)
 
+  /** MOD-04: a model the user names is that model or an error, never another one. */
+  function named(flag: string): ChosenModel {
+    const { id, warning } = resolve(flag, null)
+    if (id === null) throw new CadreError('SETTINGS', `The model of --model cannot be used: ${warning ?? `"${flag}" is no model`}`)
+    return { id, notes: warning ? [warning] : [] }
+  }
+
   return {
     current: now,
     choose(choice) {
@@ -46,12 +53,12 @@ export function liveModels(settings: () => Settings, options: Pick<ModelsOptions
       return chooseModel(choice, { resolve, subagentModel, rootModel: model, aliases: Object.keys(modelAliases), allowedModels })
     },
     async chooseRoot(flag, type) {
-      const choice = { type: flag ?? type, call: null, parent: settings().model }
+      if (flag !== undefined && flag !== 'inherit') return named(flag)
+      const choice = { type, call: null, parent: settings().model }
       try {
         return chooseModel(choice, { resolve, subagentModel: null, rootModel: null, aliases: [], allowedModels: [] })
       } catch (error) {
-        if (error instanceof CadreError && error.code === 'SETTINGS' && flag === undefined) throw await noModel(now())
-        throw error
+        throw error instanceof CadreError && error.code === 'SETTINGS' ? await noModel(now()) : error
       }
     },
     close() {

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import type { Orchestrator, OrchestratorOptions } from './api.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
@@ -27,10 +28,11 @@ import { blame as blameTool } from './tools/blame.ts'
 import { glob } from './tools/glob.ts'
 import { grep } from './tools/grep.ts'
 import { ls } from './tools/ls.ts'
+import { hashFile } from './tools/reading/index.ts'
 import { read } from './tools/read.ts'
 import { createToolbox } from './tools/toolbox.ts'
 import { blame } from '../worktrees/blame.ts'
-import { mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
+import { headFile, mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
 
 /** Agents of a sweep that wait for a model, not for a core. */
 const MODEL_PARALLEL = 8
@@ -41,8 +43,8 @@ const MODEL_PARALLEL = 8
  */
 export async function createOrchestrator(options: OrchestratorOptions = {}): Promise<Orchestrator> {
   const env = options.env ?? process.env
-  const cwd = realpathSync(options.cwd ?? process.cwd())
-  const root = realpathSync(options.root ?? topLevel(cwd) ?? cwd)
+  const cwd = realFolder(options.cwd ?? process.cwd())
+  const root = realFolder(options.root ?? topLevel(cwd) ?? cwd)
   const { home, userHome } = userFolder(env)
   const closing = new AbortController()
   const onDiagnostic = (diagnostic: Diagnostic) => {
@@ -56,7 +58,10 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     cwd,
     root,
     maxLenders: () => Math.max(1, Math.floor(threads.cap / 2)),
-    onEvent: (event) => options.onEvent?.(event),
+    onEvent(event) {
+      if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
+      options.onEvent?.(event)
+    },
   })
   const live = liveSettings({
     root,
@@ -71,12 +76,13 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const models = liveModels(() => live.current().settings, {
     env,
     onPause: ({ agent, ...data }) => sessions.tellOf(agent, { type: 'rate.paused', data }),
+    onLostUsage: ({ agent, usage }) => sessions.addLostUsage(agent, usage),
   })
   const main = mainCheckout(root) ?? root
   const journal = openJournal({
     file: journalFile({ folder: settings.journal.path, root: main }),
     sync: settings.journal.sync,
-    redact: models.current().keys(),
+    redact: () => models.current().keys(),
   })
   journal.prune(settings.journal.keepDays)
   const types = await loadTypes({
@@ -108,11 +114,19 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     types: { require: (written) => types.require(written), startable, segment },
     chooseModel: (choice) => models.choose(choice),
     openModel: ({ id }) => models.current().open(id),
-    cost: (model, usage) => models.current().cost(model, usage) ?? 0,
+    cost(used, asked, usage) {
+      const { cacheTtl } = live.current().settings.models
+      return models.current().cost(used, usage, cacheTtl) ?? models.current().cost(asked, usage, cacheTtl) ?? 0
+    },
     scriptModel: ({ name, path }, program, run) => scriptModel({ programs, type: { name, path, program }, ...run }),
-    blame: async (path, lines, signal) => (await blame(git, path, lines, signal)).map((line) => ({ ...line })),
+    async blame(path, lines, signal) {
+      const head = headFile(root)
+      const hash = head === null ? null : hashFile(root, head)
+      const found = await blame(git, path, lines, signal)
+      return { text: JSON.stringify(found), reads: head !== null && hash !== null ? [{ path: relative(root, head), hash }] : [] }
+    },
     inThread: (job) => threads.run(job),
-    limits,
+    limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl }),
   })
 
   return {
@@ -131,12 +145,11 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     async run({ agent, model: flag, signal, ...request }) {
       const type = agent === undefined ? null : types.require(agent)
       const model = type?.program ? null : await models.chooseRoot(flag, type?.model ?? null)
-      const grant = newGrant()
-      narrowRoot(grant, { ...request, type })
+      const narrowed = narrowRoot(newGrant(), { ...request, type })
       const session = { kind: 'run', title: titleOf(request.prompt), maxRunning: limits().maxRunning, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
         const place = onMainThread((job) => threads.calls(job))
-        const { result } = await runRoot(servicesOf(crew), grant, place, { ...request, type, model })
+        const { result } = await runRoot(servicesOf(crew), narrowed, place, { ...request, type, model })
         return { value: result, status: result.status }
       })
     },
@@ -180,5 +193,13 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       models.close()
       await journal.close()
     },
+  }
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (cause) {
+    throw new CadreError('NOT_FOUND', `There is no folder ${path} to work in.`, { cause })
   }
 }

@@ -23,24 +23,26 @@ export type RootRequest = {
   readonly outputSchema?: JsonObject
 }
 
-/** The user's own lists narrow a root run just as a call's lists narrow a child (GRA-02). Throws CadreError SETTINGS when no tool is left. */
+/** The user's own lists and limits narrow a root run just as a call's narrow a child (GRA-02). Throws CadreError SETTINGS when no tool is left. */
 export function narrowRoot(above: Grant, request: Pick<RootRequest, 'type' | 'tools' | 'disallowedTools' | 'maxTurns'>): Narrowed {
   const { type, tools, disallowedTools, maxTurns } = request
   const flags = { name: 'main', tools: tools ?? null, disallowedTools: disallowedTools ?? [], mode: 'build', readOnly: false, trusted: true, program: null } as const
-  const byFlags = narrow(above, flags, maxTurns === undefined ? {} : { maxTurns }, { asMain: true })
+  const limits = maxTurns === undefined ? {} : { maxTurns }
+  const byFlags = narrow(above, flags, limits, { asMain: true })
+  if (byFlags.grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(flags, above))
   if (!type) return byFlags
-  const byType = narrow(byFlags.grant, type, {}, { asMain: true })
+  const byType = narrow(byFlags.grant, type, limits, { asMain: true })
   if (byType.grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(type, byFlags.grant))
   return { ...byType, removed: [...byFlags.removed, ...byType.removed], unknown: [...byFlags.unknown, ...byType.unknown] }
 }
 
-/** Runs the root agent of a session, its loop on this thread, to its end. */
-export function runRoot(services: Services, grant: Grant, place: Place, request: RootRequest): Promise<RunOutcome> {
+/** Runs the root agent of a session, its loop on this thread, to its end. `narrowed` is what `narrowRoot` left it. */
+export function runRoot(services: Services, narrowed: Narrowed, place: Place, request: RootRequest): Promise<RunOutcome> {
   const { prompt, type, model } = request
   const plan = planAgent(services, {
     subject: services.crew.root,
     type,
-    narrowed: narrowRoot(grant, request),
+    narrowed,
     title: titleOf(prompt) || (type?.name ?? 'main'),
     prompt: type?.initialPrompt ? `${type.initialPrompt}\n\n${prompt}` : prompt,
     model,

@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks'
-import type { Brief, Effort, FileRead, Host, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage } from './core/contract.ts'
-import { NO_USAGE } from './core/contract.ts'
+import type { Brief, Effort, FileRead, Job, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
+import { addUsage, NO_USAGE, noOutcome } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
-import type { DelegationStarted } from './core/events.ts'
+import type { DelegationStarted, EventBody } from './core/events.ts'
 import type { Removal } from './core/grant.ts'
+import { levelsBelow } from './core/grant.ts'
 import { runLoop } from './core/loop.ts'
 import type { AgentResult } from './core/result.ts'
 import { NOTHING_YET } from './core/result-text.ts'
@@ -14,7 +15,6 @@ import { cancellable } from './host/cancellable.ts'
 import { granted } from './host/granted.ts'
 import { openSession } from './host/session.ts'
 import type { OutputCheck, Session } from './host/session.ts'
-import type { Verdict } from './permissions/decide.ts'
 import type { Agent, Crew } from './supervisor.ts'
 
 /** A run, decided in full: what is left is to do it. */
@@ -26,8 +26,8 @@ export type Plan = {
   /** Opens the model; a fault here ends the run as `failed (setup)`. */
   openModel(): Model
   readonly modelName: string
-  /** USD. */
-  cost(usage: Usage): number
+  /** USD of one request. */
+  cost(model: string, usage: Usage): number
   readonly effort?: Effort
   readonly cacheTtl?: '5m' | '1h'
   readonly system: string
@@ -42,8 +42,6 @@ export type Plan = {
   decide(call: ToolCall): Verdict
   runCall(call: ToolCall): Promise<ToolOutcome>
 }
-
-export type Job = { readonly brief: Brief; readonly host: Host; readonly signal: AbortSignal }
 
 /** Where a run's loop executes: a pooled thread, this thread, or one day another machine (DESIGN "Beyond one machine"). */
 export type Place = (job: Job) => Promise<Report>
@@ -60,7 +58,7 @@ type ReadCalls = (job: { readonly brief: Brief; readonly calls: readonly ToolCal
 export const onMainThread = (readCalls: ReadCalls): Place => ({ brief, host, signal }) =>
   runLoop(brief, host, async (call) => {
     const [outcome] = await readCalls({ brief, calls: [call], signal })
-    return outcome ?? { callId: call.id, tool: call.name, ok: false, text: `Error: ${call.name} gave no outcome` }
+    return outcome ?? noOutcome(call)
   })
 
 /** Runs one agent to its end: queue, slot, loop, then status, result and usage in one append. Never rejects for the agent's failure (AGT-09). */
@@ -72,7 +70,6 @@ export async function runAgent(plan: Plan, place: Place, { queue }: { readonly q
   let ended: Stop
   try {
     if (queue) await waitForSlot(plan)
-    agent.status = 'running'
     began = performance.now()
     await crew.record(agent.subject, [{ type: 'delegation.started', data: startedData(plan) }])
     model = open(plan)
@@ -83,6 +80,8 @@ export async function runAgent(plan: Plan, place: Place, { queue }: { readonly q
     ended = { ending: COMPLETED, reason: '' }
   } catch (error) {
     ended = agent.stopped ?? stopOf(error)
+    // Whatever is still under way for it, a place in the queue included, is given up.
+    crew.stop(agent, ended)
   }
   await endChildren(plan)
   agent.slot?.leave()
@@ -91,11 +90,13 @@ export async function runAgent(plan: Plan, place: Place, { queue }: { readonly q
   const result = resultOf(plan, ended, progress, performance.now() - began, fault)
   const reads = progress?.reads ?? null
   try {
-    await crew.record(agent.subject, [{ type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }], plan.key)
+    const ended: EventBody = { type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }
+    const [event] = await crew.record(agent.subject, [ended], plan.key)
+    // As journaled: without secrets, for whoever gets it (JRN-08).
+    return { result: event?.type === 'delegation.ended' ? event.data.result : result, reads }
   } finally {
     crew.dismiss(agent)
   }
-  return { result, reads }
 }
 
 /** KIN-15: whoever ended, its children end first, and are journaled before it. */
@@ -108,14 +109,14 @@ async function endChildren({ crew, agent }: Plan): Promise<void> {
 async function waitForSlot(plan: Plan): Promise<void> {
   const { crew, agent } = plan
   const { slots } = crew
-  const mayLend = agent.grant.tools.some(({ effect }) => effect === 'delegate')
-  if (slots.isFull({ mayLend })) {
-    const place = slots.enter(agent.signal, { mayLend })
-    await crew.record(agent.subject, [{ type: 'delegation.queued', data: { ...startedData(plan), ahead: slots.queued - 1 } }])
-    agent.slot = await place
-  } else {
-    agent.slot = await slots.enter(agent.signal, { mayLend })
-  }
+  const levels = levelsBelow(agent.grant)
+  const isFull = slots.isFull(levels)
+  const place = slots.enter(agent.signal, levels).then((slot) => {
+    agent.slot = slot
+  })
+  if (!isFull) return place
+  const queued: EventBody = { type: 'delegation.queued', data: { ...startedData(plan), ahead: slots.queued - 1 } }
+  await Promise.all([place, crew.record(agent.subject, [queued])])
 }
 
 function open(plan: Plan): Model {
@@ -141,6 +142,7 @@ const startSession = (plan: Plan, model: Model): Session => openSession({
   onDelta: (delta) => plan.crew.show(plan.agent.subject, { type: 'delta', data: delta.kind === 'reset' ? { kind: 'reset', text: '' } : delta }),
   runCall: (call) => plan.runCall(call),
   now: () => Date.now(),
+  cost: (model, usage) => plan.cost(model, usage),
 })
 
 /** KIN-12: time in queue does not count, and the timer's clock stands still while the machine sleeps. */
@@ -209,7 +211,8 @@ const startedData = (plan: Plan): DelegationStarted => ({
 })
 
 function resultOf(plan: Plan, ended: Stop, progress: ReturnType<Session['progress']> | null, durationMs: number, fault: string | null): AgentResult {
-  const usage = progress?.usage ?? NO_USAGE
+  const lost = plan.agent.lostUsage
+  const usage = addUsage(progress?.usage ?? NO_USAGE, lost)
   return {
     agentId: plan.agent.subject.agent,
     agentType: plan.agent.grant.type,
@@ -226,7 +229,7 @@ function resultOf(plan: Plan, ended: Stop, progress: ReturnType<Session['progres
     toolCalls: progress?.toolCalls ?? 0,
     durationMs: Math.round(durationMs),
     usage,
-    costUsd: plan.cost(usage),
+    costUsd: (progress?.costUsd ?? 0) + plan.cost(plan.modelName, lost),
     worktree: null,
     undelivered: [],
   }

@@ -23,6 +23,18 @@ export function mainCheckout(folder: string): string | null {
   return basename(common) === '.git' ? dirname(common) : null
 }
 
+/** The file that changes with every commit of the checkout a folder lies in (a branch's own, the packed ones, or HEAD itself); null outside of one. */
+export function headFile(folder: string): string | null {
+  const top = topLevel(folder)
+  const gitDir = top === null ? null : gitDirOf(top)
+  if (gitDir === null) return null
+  const branch = /^ref: (.+)$/.exec(firstLine(join(gitDir, 'HEAD')) ?? '')?.[1]
+  if (branch === undefined) return join(gitDir, 'HEAD')
+  const common = resolve(gitDir, firstLine(join(gitDir, 'commondir')) ?? '.')
+  const loose = join(common, branch)
+  return existsSync(loose) ? loose : join(common, 'packed-refs')
+}
+
 /** The folder where git keeps the data of a checkout with this top level. Worktrees and submodules have a file that names it. */
 function gitDirOf(top: string): string | null {
   const dotGit = join(top, '.git')

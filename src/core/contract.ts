@@ -25,6 +25,14 @@ export type ToolOutcome = {
   readonly reads?: readonly FileRead[]
 }
 
+/** For a call that nobody answered: a fault of the thread, and words for the model. */
+export const noOutcome = ({ id, name }: ToolCall): ToolOutcome => ({ callId: id, tool: name, ok: false, text: `Error: ${name} gave no outcome` })
+
+/** What is to become of one call of a reply. */
+export type Verdict =
+  | { readonly kind: 'run'; readonly call: ToolCall }
+  | { readonly kind: 'refused'; readonly outcome: ToolOutcome }
+
 /** Tokens as the provider reports them. `input` counts the uncached part only. */
 export type Usage = { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number }
 
@@ -110,6 +118,9 @@ export type Brief = {
   readonly paths: readonly string[]
   readonly form: 'text' | 'data'
 }
+
+/** One agent's run: who it is, what it may ask for, and what stops it. */
+export type Job = { readonly brief: Brief; readonly host: Host; readonly signal: AbortSignal }
 
 /** How a loop ended when nothing stopped it: the last reply's text. */
 export type Report = { readonly text: string; readonly turns: number }

@@ -2,6 +2,9 @@ import type { PermissionMode } from './agent-type.ts'
 import { typeKey } from './agent-type.ts'
 import type { Effect } from './contract.ts'
 
+/** `timeout` in seconds. */
+export type Limits = { readonly maxTurns: number; readonly timeout: number }
+
 /** What a tool needs to be granted. */
 export type ToolFacts = { readonly name: string; readonly effect: Effect }
 
@@ -25,7 +28,9 @@ export type Grant = {
   readonly mode: PermissionMode
   /** Layers of delegation still allowed below this agent. */
   readonly depth: number
-  readonly limits: { readonly maxTurns: number; /** seconds */ readonly timeout: number }
+  readonly limits: Limits
+  /** What a child gets that is given no limits of its own (KIN-11, 12): the settings', not its parent's. */
+  readonly defaults: Limits
 }
 
 /** A tool the parent has and the child has not, and the layer that took it. */
@@ -33,6 +38,9 @@ export type Removal = { readonly tool: string; readonly layer: string }
 
 /** GRA-07: decided by the resolved tools alone. */
 export const isReadOnly = (grant: Grant): boolean => grant.tools.every(({ effect }) => effect !== 'write' && effect !== 'execute')
+
+/** How many layers of delegation may lie below an agent; 0: it cannot delegate. */
+export const levelsBelow = ({ tools, depth }: Grant): number => (tools.some(({ effect }) => effect === 'delegate') ? depth : 0)
 
 export const mayStart = ({ types, depth }: Grant, type: string): boolean => depth > 0 && startable(types, type)
 

@@ -1,4 +1,5 @@
 import type { Brief, Host, Report, ToolCall, ToolOutcome, ToolRunner } from './contract.ts'
+import { noOutcome } from './contract.ts'
 
 /**
  * The agent loop, the same for the parent on the main thread and for every sub-agent in its thread: ask for a reply, run its calls, hand in
@@ -22,5 +23,5 @@ async function runCalls(calls: readonly ToolCall[], host: Host, local: ToolRunne
     Promise.all(calls.filter((call) => call.local).map((call) => local(call))),
   ])
   const byId = new Map([...mine, ...theirs].map((outcome) => [outcome.callId, outcome]))
-  return calls.map((call) => byId.get(call.id) ?? { callId: call.id, tool: call.name, ok: false, text: `Error: ${call.name} gave no outcome` })
+  return calls.map((call) => byId.get(call.id) ?? noOutcome(call))
 }

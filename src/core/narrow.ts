@@ -59,6 +59,7 @@ export function rootGrant(options: {
     mode: options.mode,
     depth: options.maxDepth,
     limits: { maxTurns: options.maxTurns, timeout: options.timeout },
+    defaults: { maxTurns: options.maxTurns, timeout: options.timeout },
   }
 }
 
@@ -102,9 +103,10 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
       mode,
       depth,
       limits: {
-        maxTurns: Math.min(call.maxTurns ?? Infinity, type.maxTurns ?? Infinity, call.maxTurns === undefined && type.maxTurns === undefined ? parent.limits.maxTurns : Infinity),
-        timeout: Math.min(call.timeout ?? Infinity, type.timeout ?? Infinity, parent.limits.timeout),
+        maxTurns: lower(call.maxTurns, type.maxTurns) ?? parent.defaults.maxTurns,
+        timeout: lower(call.timeout, type.timeout) ?? parent.defaults.timeout,
       },
+      defaults: parent.defaults,
     },
     removed,
     explore,
@@ -112,6 +114,8 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
     notes: wantedMode !== undefined && mode !== wantedMode ? [`permission mode ${wantedMode} of ${type.name} does not count: the parent's is ${parent.mode}`] : [],
   }
 }
+
+const lower = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b))
 
 /** GRA-05: the refusal when a narrowed grant holds nothing. */
 export const noToolLeft = (type: WantedByType, parent: Grant): string =>

@@ -1,6 +1,4 @@
-import type { Host, ToolCall, ToolOutcome } from '../core/contract.ts'
-
-type Verdict = { readonly kind: 'run'; readonly call: ToolCall } | { readonly kind: 'refused'; readonly outcome: ToolOutcome }
+import type { Host, ToolCall, Verdict } from '../core/contract.ts'
 
 /**
  * A host that lets through only calls the grant allows (GRA-09). Each reply's calls are decided once, here, before the far side sees them; what

@@ -1,5 +1,5 @@
 import type { Delta, Effort, FileRead, Host, Message, Model, Reply, ToolCall, ToolOutcome, ToolSchema, Usage } from '../core/contract.ts'
-import { addUsage, NO_USAGE } from '../core/contract.ts'
+import { addUsage, NO_USAGE, noOutcome } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
 import type { EventBody } from '../core/events.ts'
 import type { Json } from '../core/json.ts'
@@ -31,6 +31,8 @@ export type SessionOptions = {
   /** Runs one granted call on the main side; never rejects for the tool's own failure. */
   runCall(call: ToolCall): Promise<ToolOutcome>
   now(): number
+  /** USD of one request, by the model that answered (0 when nobody knows its price). */
+  cost(model: string, usage: Usage): number
 }
 
 /** What a run has come to so far: read when it has ended, however it ended (KIN-10). */
@@ -40,12 +42,11 @@ export type Progress = {
   readonly turns: number
   readonly toolCalls: number
   readonly usage: Usage
+  readonly costUsd: number
   readonly model: string
   readonly notes: readonly string[]
   /** Null: too many to be of use. */
   readonly reads: readonly FileRead[] | null
-  /** Calls handed out and not yet answered, for the error of a crash. */
-  readonly inHand: readonly ToolCall[]
 }
 
 export type Session = { readonly host: Host; progress(): Progress }
@@ -62,6 +63,7 @@ export function openSession(options: SessionOptions): Session {
   let toolCalls = 0
   let repairs = 0
   let usage = NO_USAGE
+  let costUsd = 0
   let usedModel = model.id
   let output = ''
   let value: Json | null = null
@@ -81,8 +83,7 @@ export function openSession(options: SessionOptions): Session {
   function settle(handedIn: readonly ToolOutcome[]): readonly EventBody[] {
     if (inHand.length === 0) return []
     const theirs = new Map(handedIn.map((outcome) => [outcome.callId, outcome]))
-    const outcomes = inHand.map((call): ToolOutcome =>
-      own.get(call.id) ?? theirs.get(call.id) ?? { callId: call.id, tool: call.name, ok: false, text: `Error: ${call.name} gave no outcome` })
+    const outcomes = inHand.map((call): ToolOutcome => own.get(call.id) ?? theirs.get(call.id) ?? noOutcome(call))
     const events = outcomes.filter(({ callId }) => !own.has(callId)).map((outcome): EventBody => ({ type: 'tool.ended', data: { turn, outcome } }))
     noteReads(outcomes)
     messages.push({ role: 'tool', outcomes })
@@ -98,7 +99,7 @@ export function openSession(options: SessionOptions): Session {
       throw turnLimit(options.maxTurns)
     }
     turn += 1
-    const injected = turn === options.maxTurns && turn > 1 && model.id !== 'script' ? [LAST_TURN] : []
+    const injected = turn === options.maxTurns && model.id !== 'script' ? [LAST_TURN] : []
     for (const text of injected) messages.push({ role: 'user', text, synthetic: 'reminder' })
     await record([...before, { type: 'turn.started', data: { turn, injected } }])
     const reply = uniqueCalls(await model.generate(
@@ -115,6 +116,8 @@ export function openSession(options: SessionOptions): Session {
       { signal, onDelta: options.onDelta },
     ), callIds)
     usage = addUsage(usage, reply.usage)
+    // Request by request: a price may depend on how long one is.
+    costUsd += options.cost(reply.model, reply.usage)
     usedModel = reply.model
     if (reply.text) output = reply.text
     if (reply.value !== undefined) value = reply.value
@@ -170,10 +173,10 @@ export function openSession(options: SessionOptions): Session {
       turns: turn,
       toolCalls,
       usage,
+      costUsd,
       model: usedModel,
       notes,
       reads: readsKnown ? [...reads.values()] : null,
-      inHand,
     }),
   }
 }

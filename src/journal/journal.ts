@@ -7,7 +7,7 @@ import type { EventFilter } from './events.ts'
 import { openEventReader } from './events.ts'
 import { journalClosed, journalFault } from './fault.ts'
 import { prune } from './prune.ts'
-import { redactor } from './redact.ts'
+import { liveRedactor } from './redact.ts'
 import type { AgentRow } from './roster.ts'
 import { openRosterReader } from './roster.ts'
 import { openDatabase } from './schema.ts'
@@ -33,6 +33,8 @@ export type Journal = {
    * INVARIANT for an event that must not be journaled, such as a `delta`. Secrets are gone from what it resolves with, too (JRN-08).
    */
   append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
+  /** An event without secrets, for what is only shown and never journaled (JRN-08). */
+  clean<Event extends NewEvent>(event: Event): Event
   /** Events that fit, in order; read page by page as the caller walks, up to what was there when the walk began. */
   events(filter?: EventFilter): Iterable<CadreEvent>
   /** The newest `delegation.ended` filed under this key. */
@@ -60,10 +62,11 @@ export type Journal = {
 export function openJournal(options: {
   readonly file: string
   readonly sync: 'normal' | 'full'
-  readonly redact?: readonly string[]
+  /** Asked for at each write when it is a function: keys may come later. */
+  readonly redact?: readonly string[] | (() => readonly string[])
 }): Journal {
   const file = resolve(options.file)
-  const redact = redactor(options.redact ?? [])
+  const redact = liveRedactor(options.redact ?? [])
   const db = openDatabase(file, options.sync)
   const writer = openWriter(db, file, redact)
   const reader = openEventReader(db, file)
@@ -75,6 +78,12 @@ export function openJournal(options: {
   return {
     file,
     append: (events) => writer.append(events),
+    clean(event) {
+      const json = JSON.stringify(event)
+      const clean = redact(json)
+      // Only texts within it differ: it has the shape it had.
+      return clean === json ? event : (JSON.parse(clean) as typeof event)
+    },
     * events(filter = {}) {
       open()
       yield* reader.events(filter)

@@ -24,6 +24,21 @@ export function redactor(secrets: readonly string[]): Redact {
   return (json) => (escaped.some((value) => json.includes(value)) ? JSON.stringify(clean(JSON.parse(json), values)) : json)
 }
 
+/** The same for a list that may be replaced by another one: it is asked for each time. */
+export function liveRedactor(secrets: readonly string[] | (() => readonly string[])): Redact {
+  if (typeof secrets !== 'function') return redactor(secrets)
+  let known = secrets()
+  let redact = redactor(known)
+  return (json) => {
+    const now = secrets()
+    if (now !== known) {
+      known = now
+      redact = redactor(now)
+    }
+    return redact(json)
+  }
+}
+
 /** A secret as it is, as it stands in an address, and as it stands in JSON within a string. */
 function spellings(secret: string): readonly string[] {
   const all = [secret, encodeURIComponent(secret.toWellFormed())]

@@ -1,12 +1,7 @@
-import type { ToolCall, ToolOutcome } from '../core/contract.ts'
+import type { ToolCall, Verdict } from '../core/contract.ts'
 import type { Grant } from '../core/grant.ts'
 import type { JsonObject } from '../core/json.ts'
 import { allows } from './specifier.ts'
-
-/** What is to become of one call of a reply. */
-export type Verdict =
-  | { readonly kind: 'run'; readonly call: ToolCall }
-  | { readonly kind: 'refused'; readonly outcome: ToolOutcome }
 
 /** What the toolbox knows of a call: its tool and checked input, or what is wrong with it. */
 export type CheckedCall = { readonly tool: { readonly name: string; readonly run?: unknown }; readonly input: JsonObject } | { readonly error: string }

@@ -10,21 +10,22 @@ export type Slot = {
 
 export type Slots = {
   /**
-   * Resolves in order of asking, when a place is free; rejects with the signal's reason. An agent that `mayLend` also counts among those that
-   * keep a thread while they are blocked.
+   * Resolves in order of asking, when a place is free; rejects with the signal's reason. `levels`: how many layers of delegation may lie below
+   * the agent; one that may delegate at all also counts among those that keep a thread while they are blocked.
    */
-  enter(signal: AbortSignal, options?: { readonly mayLend?: boolean }): Promise<Slot>
+  enter(signal: AbortSignal, levels?: number): Promise<Slot>
   readonly running: number
   readonly queued: number
   /** Whether `enter` would wait. */
-  isFull(options?: { readonly mayLend?: boolean }): boolean
+  isFull(levels?: number): boolean
 }
 
-type Waiting = { readonly mayLend: boolean; readonly go: () => void }
+type Waiting = { readonly levels: number; readonly go: () => void }
 
 /**
  * At most `max` agents run at once; the others wait in order (KIN-07). An agent blocked on its children does not count (KIN-05), but it keeps its
- * thread: so at most `maxLenders` agents that may delegate are alive, and there is always a thread left for those that cannot.
+ * thread: so at most `maxLenders` agents that may delegate are alive, and there is always a thread left for those that cannot. Of these places
+ * each deeper layer keeps one to itself, so that whoever is blocked on a child that delegates gets it too.
  */
 export function createSlots(max: number, maxLenders = Infinity): Slots {
   let running = 0
@@ -33,24 +34,24 @@ export function createSlots(max: number, maxLenders = Infinity): Slots {
   const returning: (() => void)[] = []
   const waiting = new Set<Waiting>()
 
-  const admits = (mayLend: boolean) => running < max && (!mayLend || lenders < maxLenders)
+  const admits = (levels: number) => running < max && (levels === 0 || lenders < Math.max(1, maxLenders - (levels - 1)))
 
-  function take(mayLend: boolean): void {
+  function take(levels: number): void {
     running += 1
-    if (mayLend) lenders += 1
+    if (levels > 0) lenders += 1
   }
 
   /** Hands free places on, in order; one that waits for a lender's place lets others pass. */
   function pump(): void {
     while (running < max) {
       const back = returning.shift()
-      const next = back ? undefined : [...waiting].find(({ mayLend }) => admits(mayLend))
+      const next = back ? undefined : [...waiting].find(({ levels }) => admits(levels))
       if (back) {
         running += 1
         back()
       } else if (next) {
         waiting.delete(next)
-        take(next.mayLend)
+        take(next.levels)
         next.go()
       } else return
     }
@@ -61,14 +62,14 @@ export function createSlots(max: number, maxLenders = Infinity): Slots {
     pump()
   }
 
-  function makeSlot(mayLend: boolean): Slot {
+  function makeSlot(levels: number): Slot {
     let lent = 0
     let left = false
     return {
       leave() {
         if (left) return
         left = true
-        if (mayLend) lenders -= 1
+        if (levels > 0) lenders -= 1
         if (lent === 0) free()
         else pump()
       },
@@ -101,15 +102,15 @@ export function createSlots(max: number, maxLenders = Infinity): Slots {
     get queued() {
       return waiting.size
     },
-    isFull: ({ mayLend = false } = {}) => !admits(mayLend),
-    async enter(signal, { mayLend = false } = {}) {
+    isFull: (levels = 0) => !admits(levels),
+    async enter(signal, levels = 0) {
       signal.throwIfAborted()
-      if (admits(mayLend)) {
-        take(mayLend)
-        return makeSlot(mayLend)
+      if (admits(levels)) {
+        take(levels)
+        return makeSlot(levels)
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const place: Waiting = { mayLend, go: resolve }
+      const place: Waiting = { levels, go: resolve }
       // Handed a place in the same moment: `waiting` no longer holds it, and the place is used.
       const onAbort = () => {
         if (waiting.delete(place)) reject(signal.reason)
@@ -121,7 +122,7 @@ export function createSlots(max: number, maxLenders = Infinity): Slots {
       } finally {
         signal.removeEventListener('abort', onAbort)
       }
-      return makeSlot(mayLend)
+      return makeSlot(levels)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 
-import type { Brief, Host, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
+import type { Brief, Job, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
 import type { CallsTask, RunTask } from '../core/thread.ts'
 import { threadCap } from './cap.ts'
@@ -12,9 +12,6 @@ import { outcomesFrom, runAnswerFrom } from './plain.ts'
 import { createPool } from './pool.ts'
 import type { Wire } from './wire.ts'
 import { openWire } from './wire.ts'
-
-/** One agent's run: who it is, what it may ask for, and what stops it. */
-export type Job = { readonly brief: Brief; readonly host: Host; readonly signal: AbortSignal }
 
 /** Where agents run. Brief, replies and outcomes are plain data with ids, so a runner may as well be on another machine. */
 export type Runner = {

@@ -7,5 +7,5 @@ export const blame = defineTool({
   effect: 'read',
   description: 'Tell who last changed given lines of a file, and when (git).',
   input: z.object({ path: z.string(), lines: z.array(z.int().min(1)).min(1).max(1000) }),
-  run: async ({ path, lines }, { blame: ask }) => ({ text: JSON.stringify(await ask(path, lines)) }),
+  run: ({ path, lines }, { blame: ask }) => ask(path, lines),
 })

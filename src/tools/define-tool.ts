@@ -11,8 +11,8 @@ export type MainContext = {
   readonly callId: string
   /** The asking agent's `agent` tool; see `delegate.ts`. Rejects with CadreError REFUSED for a refusal. */
   delegate(input: JsonObject, callId: string): Promise<ToolAnswer>
-  /** Who last changed these lines, as git knows. */
-  blame(path: string, lines: readonly number[]): Promise<Json>
+  /** Who last changed these lines, as git knows: JSON, and what it rests on. */
+  blame(path: string, lines: readonly number[]): Promise<ToolAnswer>
 }
 
 /** A tool: one constant in one file. Without `run` it is a read tool whose function lives in `reading/` and runs in the agent's thread. */

@@ -48,6 +48,15 @@ describe('CMD-01, CMD-02: cadre -p', () => {
   })
 })
 
+test('SET-03: CADRE_TRACE=1 tells every journaled event on stderr, and nothing else on stdout', async () => {
+  const { cadre, env, server } = await place(({ lastUserText }) => ({ text: lastUserText }))
+  const run = await cadre(['-p', 'hello'], { env: { ...env, CADRE_TRACE: '1', OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-test', CADRE_MODEL: 'openai/scripted-model' } })
+  expect(run.stdout).toBe('hello\n')
+  expect(run.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
+    'session.started', 'delegation.started', 'turn.started', 'turn.ended', 'delegation.ended', 'session.ended',
+  ])
+})
+
 describe('CMD-03: exit codes', () => {
   for (const [status, code, args, script] of [
     ['failed', 1, [], () => ({ status: 400, text: 'no such model' })],

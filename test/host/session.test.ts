@@ -38,6 +38,7 @@ function session(replies: readonly Reply[], options: Partial<SessionOptions> = {
     onDelta: () => {},
     runCall: async ({ id, name }) => ({ callId: id, tool: name, ok: true, text: `main ran ${name}` }),
     now: () => 0,
+    cost: (_model, { output }) => output / 100,
     ...options,
   })
   return { ...opened, asked, events }
@@ -86,7 +87,13 @@ describe('KIN-11: the turn limit', () => {
     await host.next([])
     await expect(host.next([done('c1', 'x')])).rejects.toMatchObject({ stop: { ending: { status: 'partial', cause: 'max_turns' } } })
     expect(asked[1]?.at(-1)).toMatchObject({ role: 'user', text: 'This is your last turn: answer now with what you have.' })
-    expect(progress()).toMatchObject({ output: 'half way', turns: 2, usage: { input: 20, output: 10 } })
+    expect(progress()).toMatchObject({ output: 'half way', turns: 2, usage: { input: 20, output: 10 }, costUsd: 0.1 })
+  })
+
+  test('a limit of one turn is told at once', async () => {
+    const { host, asked } = session([reply('all I have')], { maxTurns: 1 })
+    await host.next([])
+    expect(asked[0]?.at(-1)).toMatchObject({ role: 'user', text: 'This is your last turn: answer now with what you have.' })
   })
 })
 

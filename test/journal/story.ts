@@ -61,7 +61,7 @@ const DELEGATION: DelegationStarted = {
   prompt: 'Find the entry points.',
   grant: {
     type: 'explorer', tools: [], root: '/repo', paths: [], types: { only: null, except: [] }, mode: 'default', depth: 1,
-    limits: { maxTurns: 50, timeout: 3_600 },
+    limits: { maxTurns: 50, timeout: 3_600 }, defaults: { maxTurns: 50, timeout: 3600 },
   },
   removed: [],
   cwd: '/repo',

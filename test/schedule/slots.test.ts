@@ -83,18 +83,40 @@ test('agents that may delegate leave room for those that cannot: however many ar
   const slots = createSlots(2, 3)
   const blocked = []
   for (let i = 0; i < 3; i += 1) {
-    const slot = await slots.enter(forever, { mayLend: true })
+    const slot = await slots.enter(forever, 1)
     slot.lend()
     blocked.push(slot)
   }
-  const fourth = slots.enter(forever, { mayLend: true })
-  expect([slots.running, slots.queued, slots.isFull({ mayLend: true }), slots.isFull()]).toEqual([0, 1, true, false])
+  const fourth = slots.enter(forever, 1)
+  expect([slots.running, slots.queued, slots.isFull(1), slots.isFull()]).toEqual([0, 1, true, false])
   const leaf = await slots.enter(forever)
   blocked[0]?.leave()
   ;(await fourth).leave()
   leaf.leave()
   for (const slot of blocked) slot.leave()
-  expect([slots.running, slots.queued, slots.isFull({ mayLend: true })]).toEqual([0, 0, false])
+  expect([slots.running, slots.queued, slots.isFull(1)]).toEqual([0, 0, false])
+})
+
+test('trees of any depth and width finish, whatever the limits (KIN-05)', async () => {
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 4, max: 6 }), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (max, maxLenders, depth, width) => {
+    const slots = createSlots(max, maxLenders)
+    let ended = 0
+    const grow = async (levels: number): Promise<void> => {
+      const slot = await slots.enter(forever, levels)
+      if (levels > 0) {
+        await Promise.all(Array.from({ length: width }, async () => {
+          slot.lend()
+          await grow(levels - 1)
+          await slot.reclaim()
+        }))
+      }
+      slot.leave()
+      ended += 1
+    }
+    await Promise.all(Array.from({ length: 8 }, () => grow(depth)))
+    expect(ended).toBeGreaterThan(8)
+    expect([slots.running, slots.queued]).toEqual([0, 0])
+  }), { numRuns: 60 })
 })
 
 test('on random histories no place is lost and the limit holds', async () => {
@@ -111,7 +133,7 @@ test('on random histories no place is lost and the limit holds', async () => {
         const one = held[n % Math.max(1, held.length)]
         if (step === 'enter') {
           const controller = new AbortController()
-          pending.push({ controller, done: slots.enter(controller.signal, { mayLend: n % 2 === 0 }).then((slot) => void held.push({ slot, lent: 0 }), () => {}) })
+          pending.push({ controller, done: slots.enter(controller.signal, n % 3).then((slot) => void held.push({ slot, lent: 0 }), () => {}) })
         } else if (step === 'abort') pending[n % Math.max(1, pending.length)]?.controller.abort(new Error('stop'))
         else if (step === 'leave' && one) one.slot.leave()
         else if (step === 'lend' && one) {
