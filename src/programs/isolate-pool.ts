@@ -1,7 +1,9 @@
-import { ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { Tinypool } from 'tinypool'
+import { CadreError } from '../core/errors.ts'
 import type { ProgramRequest, ProgramTask } from '../core/program-wire.ts'
 import { lockdown } from './lockdown.ts'
+import { processOf } from './process-of.ts'
 
 /** Idle processes end after this. */
 const IDLE_MS = 30_000
@@ -55,8 +57,8 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
   /** Tinypool pipes a process's output into ours. V8's last words are no output of ours: keep only what may explain a failed start. */
   function silence(): void {
     for (const worker of pool.threads) {
-      const child: unknown = Reflect.get(worker, 'process')
-      if (!(child instanceof ChildProcess) || silenced.has(child)) continue
+      const child = processOf(worker)
+      if (silenced.has(child)) continue
       silenced.add(child)
       for (const stream of [child.stdout, child.stderr]) stream?.unpipe().resume()
       child.stderr?.on('data', (chunk: Buffer) => { lastWords = (lastWords + chunk.toString()).slice(-STDERR_CHARS) })
@@ -76,11 +78,12 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
       onMessage(send: (request: ProgramRequest) => void) {
         waiting.delete(client)
         failedStarts = 0
-        const child: unknown = Reflect.get(pool.threads.find((worker) => Reflect.get(worker, 'channel') === channel) ?? {}, 'process')
-        if (!(child instanceof ChildProcess) || child.pid === undefined) throw new Error('Tinypool handed a task to no process')
+        const child = processOf(pool.threads.find((worker) => Reflect.get(worker, 'channel') === channel))
+        const { pid } = child
+        if (pid === undefined) throw new CadreError('INVARIANT', 'Tinypool handed a program to a process that never started.')
         stillborn = child.killed
         if (stillborn) return void waiting.set(client, withdraw)
-        client.started({ pid: child.pid, send, kill: () => { child.kill('SIGKILL') } })
+        client.started({ pid, send, kill: () => { child.kill('SIGKILL') } })
       },
       postMessage: (message: unknown) => { if (!stillborn) client.received(message) },
     }
@@ -104,9 +107,9 @@ export function createIsolatePool(options: { readonly max: number; readonly heap
     run,
     size: () => pool.threads.length,
     async close() {
-      const children = pool.threads.map((worker): unknown => Reflect.get(worker, 'process'))
+      const children = pool.threads.map(processOf)
       const gone = pool.destroy()
-      for (const child of children) if (child instanceof ChildProcess) child.kill('SIGKILL')
+      for (const child of children) child.kill('SIGKILL')
       await gone
     },
   }
