@@ -1,6 +1,7 @@
 import type { ToolCall, Verdict } from '../core/contract.ts'
 import type { Grant } from '../core/grant.ts'
 import type { JsonObject } from '../core/json.ts'
+import { toolsNamed } from '../core/tool-names.ts'
 import { allows } from './specifier.ts'
 
 /** What the toolbox knows of a call: its tool and checked input, or what is wrong with it. */
@@ -10,7 +11,8 @@ export type CheckedCall = { readonly tool: { readonly name: string; readonly run
 export function decide(call: ToolCall, grant: Grant, known: boolean, checked: CheckedCall): Verdict {
   const refuse = (text: string, source: 'role' | 'input'): Verdict =>
     ({ kind: 'refused', outcome: { callId: call.id, tool: call.name, ok: false, text, source } })
-  const name = 'tool' in checked ? checked.tool.name : call.name
+  // A model trained on other names may call `Grep` for `grep`, with input that does not fit too.
+  const name = 'tool' in checked ? checked.tool.name : (toolsNamed(call.name, grant.tools.map((tool) => tool.name))[0] ?? call.name)
   const granted = grant.tools.find((tool) => tool.name === name)
   if (known && !granted) return refuse(`${call.name} is not available to ${grant.type}.`, 'role')
   if ('error' in checked) return refuse(known ? checked.error : unknownTool(call, grant), 'input')

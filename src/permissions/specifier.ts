@@ -1,29 +1,46 @@
-import { realpathSync } from 'node:fs'
-import { matchesGlob, posix, relative, resolve } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { posix, relative, resolve } from 'node:path'
+import picomatch from 'picomatch'
 import type { Grant, GrantedTool } from '../core/grant.ts'
 import type { JsonObject } from '../core/json.ts'
 
+/** As globs of the read tools: dot files match like any. Without a leading `!` that would turn "only these" into "all but these". */
+const MATCHING = { dot: true, nonegate: true } as const
+/** These look into every folder below the one they are given. */
+const RECURSIVE: readonly string[] = ['glob', 'grep']
+/** Stands for whatever lies deep in a folder: a specifier that covers it covers everything there. */
+const ANYTHING_BELOW = '\u0001/\u0001'
+
 /**
  * Whether a call passes every layer of a granted tool's specifiers (GRA-04). A path tool is matched by the path it names and by the real path
- * behind it, both relative to the root: a symlink inside the granted folder does not lead out of it.
+ * behind it, both relative to the root: a symlink inside the granted folder does not lead out of it. A search of a folder needs a specifier
+ * that covers all of it.
  */
 export function allows(tool: GrantedTool, input: JsonObject, grant: Grant): boolean {
   if (tool.only.length === 0) return true
-  if (tool.effect !== 'read' || leavesItsFolder(input)) return false
-  const paths = namedPaths(input, grant.root)
+  if (tool.effect !== 'read' || leavesItsFolder(tool.name, input)) return false
+  const paths = reachedPaths(tool.name, input, grant.root)
   return tool.only.every((layer) => paths.every((path) => layer.some((specifier) => covers(specifier, path))))
 }
 
-/** A `glob` or `pattern` that climbs would reach past the path the specifier was matched with. */
-const leavesItsFolder = (input: JsonObject): boolean =>
-  ['glob', ...(typeof input['glob'] === 'string' ? [] : ['pattern'])].some((field) => {
-    const value = input[field]
-    return typeof value === 'string' && value.split(/[/\\]/).includes('..')
-  })
+/** A glob that climbs would reach past the path the specifier was matched with. In `grep`, `pattern` is no glob. */
+function leavesItsFolder(tool: string, input: JsonObject): boolean {
+  const glob = input[tool === 'glob' ? 'pattern' : 'glob']
+  return typeof glob === 'string' && glob.split(/[/\\]/).includes('..')
+}
 
-function namedPaths(input: JsonObject, root: string): readonly string[] {
+function reachedPaths(tool: string, input: JsonObject, root: string): readonly string[] {
   const absolute = resolve(root, typeof input['path'] === 'string' ? input['path'] : '.')
-  return [...new Set([absolute, realPath(absolute)])].map((path) => posix.normalize(relative(root, path) || '.'))
+  const named = [...new Set([absolute, realPath(absolute)])].map((path) => posix.normalize(relative(root, path) || '.'))
+  return RECURSIVE.includes(tool) && isFolder(absolute) ? named.flatMap((path) => [path, posix.join(path, ANYTHING_BELOW)]) : named
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false // nothing a search could look into; the tool itself says what is wrong
+  }
 }
 
 function realPath(path: string): string {
@@ -35,7 +52,8 @@ function realPath(path: string): string {
 }
 
 function covers(specifier: string, path: string): boolean {
-  if (path.startsWith('..')) return false
+  if (path === '..' || path.startsWith('../')) return false
   const pattern = specifier.replace(/^\.\//, '')
-  return matchesGlob(path, pattern) || (pattern.endsWith('/**') && path === pattern.slice(0, -3))
+  // The root is the folder that `**` is everything of, as `src` is that of `src/**`.
+  return picomatch.isMatch(path, pattern, MATCHING) || (pattern === '**' && path === '.')
 }

@@ -17,8 +17,8 @@ export type Toolbox = {
 export function createToolbox(tools: readonly Tool[]): Toolbox {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const available = [...byName.keys()]
-  // A model trained on other names may call `Grep` for `grep`: the one table of names decides.
-  const find = (name: string) => byName.get(name) ?? byName.get(toolsNamed(name, available)[0] ?? '')
+  // A model trained on other names may call `Grep` for `grep`: the one table of names decides. A pattern of lists (`*`) calls nothing.
+  const find = (name: string) => byName.get(name) ?? (name.includes('*') ? undefined : byName.get(toolsNamed(name, available)[0] ?? ''))
   return {
     facts: tools.map(({ name, effect }) => ({ name, effect })),
     find,

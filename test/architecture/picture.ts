@@ -22,7 +22,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/journal/'],
   'commander': ['src/cli/'],
   'csv-parse': ['src/sweep/'],
-  'picomatch': ['src/tools/reading/'],
+  'picomatch': ['src/tools/reading/', 'src/permissions/specifier.ts'],
   'vitest': ['vitest.config.ts'],
   'fast-check': [],
   'oxc-parser': [],
