@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { defineTool } from './define-tool.ts'
 import type { Tool } from './define-tool.ts'
 
-/** True when two types are the same one: neither has a field, an optional field or a value that the other lacks. */
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+/** True when neither type has a field, an optional field or a value that the other lacks: `Required` shows the fields that may be absent. */
+type Same<A, B> = [A, Required<A>] extends [B, Required<B>] ? ([B, Required<B>] extends [A, Required<A>] ? true : false) : false
 
-type Fits<Shape extends z.ZodRawShape, Input> = Same<Readonly<z.output<z.ZodObject<Shape>>>, Input> extends true
+type Fits<Shape extends z.ZodRawShape, Input> = Same<z.output<z.ZodObject<Shape>>, Input> extends true
   ? unknown
   : { readonly 'this schema and the input of the tool’s function are not the same': Input }
 
