@@ -7,8 +7,8 @@ import type { CliContext } from './context.ts'
 const ARGUMENT_CHARACTERS = 60
 
 /**
- * Tells a headless run on stderr: sub-agents as they start and end (on a terminal, or when verbose), every tool call when verbose. Never on
- * stdout, which belongs to the answer (CMD-02).
+ * Tells a headless run on stderr: waits for a provider always, sub-agents as they start and end on a terminal or when verbose, every tool call
+ * when verbose. Never on stdout, which belongs to the answer (CMD-02).
  */
 export function createNarrator({ stderr, env }: CliContext, { verbose }: { readonly verbose: boolean }): { onEvent(event: CadreEvent): void; end(): void } {
   const shown = verbose || stderr.isTTY === true
@@ -19,7 +19,7 @@ export function createNarrator({ stderr, env }: CliContext, { verbose }: { reado
 
   return {
     onEvent(event) {
-      if (!shown) return
+      if (!shown && event.type !== 'rate.paused') return
       switch (event.type) {
         case 'delegation.queued':
           if (event.depth > 0) say(event.depth, dim(`… ${event.data.agentType}: ${event.data.title} (queued, ${event.data.ahead} ahead)`))

@@ -67,7 +67,7 @@ describe('CMD-03: exit codes', () => {
       const run = await ask(['-p', 'go', ...args])
       expect(run.code).toBe(code)
       expect(run.stderr).toContain(`cadre: ${status} (`)
-      expect(run.stdout).toBe(status === 'partial' ? 'so far\n' : 'It had not done anything yet.\n')
+      expect(run.stdout).toBe(status === 'partial' ? 'so far\n' : '')
     })
   }
 
@@ -85,7 +85,7 @@ describe('CMD-03: exit codes', () => {
       [['-p', 'x', '--agent', 'explorr'], 'Unknown sub-agent type "explorr". Available: '],
       [['-p', 'x', '--agents', '{'], 'It is not JSON'],
       [['-p', 'x', '--schema', 'none.json'], 'none.json'],
-      [['-p', 'x', '--tools', 'Write', '--agent', 'explorer'], 'No tool is left for explorer'],
+      [['-p', 'x', '--tools', 'Write', '--agent', 'explorer'], 'No tool is left for main: it asks for Write'],
     ] as const) {
       const run = await ask(args)
       expect([args, run.code, run.stdout]).toEqual([args, 2, ''])
@@ -107,5 +107,13 @@ describe('TYP-14, TYP-18: --agent and --agents', () => {
   test('a program runs as the main agent, without any model', async () => {
     const { cadre } = cliPlace({ 'project/.cadre/agents/shout.md': '---\nname: shout\ndescription: d\nmodel: script\ntools: Read\n---\n```js\nreturn prompt.toUpperCase()\n```\n' })
     expect(await cadre(['-p', 'quiet', '--agent', 'shout'])).toMatchObject({ code: 0, stdout: 'QUIET\n' })
+  })
+
+  test('a program\'s findings are lines a person can read, its other values JSON', async () => {
+    const program = (body: string) => `---\nname: tells\ndescription: d\nmodel: script\ntools: Read\n---\n\`\`\`js\n${body}\n\`\`\`\n`
+    const found = cliPlace({ 'project/.cadre/agents/tells.md': program('return { findings: [{ file: "b.ts", line: 2, message: "two" }, { file: "a.ts", message: "one" }], summary: "2 in all" }') })
+    expect((await found.cadre(['-p', 'x', '--agent', 'tells'])).stdout).toBe('a.ts: one\nb.ts:2: two\n\n2 in all\n')
+    const other = cliPlace({ 'project/.cadre/agents/tells.md': program('return { a: [1] }') })
+    expect((await other.cadre(['-p', 'x', '--agent', 'tells'])).stdout).toBe('{\n  "a": [\n    1\n  ]\n}\n')
   })
 })

@@ -2,22 +2,25 @@ import { describe, expect, test } from 'vitest'
 import { createThreads } from '../../src/threads/runner.ts'
 import { lab, ofType, parentAndChildren } from './lab.ts'
 
+/** Long enough for an agent to say its first word on a busy machine. */
+const HANG_SECONDS = 8
+
 const part = (name: string, timeout?: number) =>
   ({ description: name, prompt: name, subagent_type: 'explorer', ...(timeout !== undefined && { timeout }) })
 
 describe('KIN-13, KIN-09: what happens in one agent\'s thread costs that agent only', () => {
-  test('a hanging regex, a throw, a full heap and an exit each end with their own status, and nine neighbours finish', { timeout: 60_000 }, async () => {
+  test('a hanging regex, a throw, a full heap and an exit each end with their own status, and nine neighbours finish', async () => {
     const bad = ['regex', 'throws', 'heap', 'exits']
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({
       orchestrator: { runner: createThreads({ entry: new URL('fixtures/saboteur.ts', import.meta.url), heapMb: 32 }) },
-      script: parentAndChildren([...bad.map((name) => part(name, name === 'regex' ? 2 : undefined)), ...good.map((name) => part(name))], ({ turn, lastUserText }) =>
+      script: parentAndChildren([...bad.map((name) => part(name, name === 'regex' ? HANG_SECONDS : undefined)), ...good.map((name) => part(name))], ({ turn, lastUserText }) =>
         turn <= 3 ? { text: 'on my way', calls: [{ name: 'read', input: { path: bad.includes(lastUserText) ? lastUserText : 'a.txt' } }] } : { text: `${lastUserText} done` }),
     })
     const result = await cadre.run({ prompt: 'go' })
     expect(result.status).toBe('completed')
     const ends = Object.fromEntries(ofType(events, 'delegation.ended').map(({ data: { result: end } }) => [end.title, end]))
-    expect(ends['regex']).toMatchObject({ status: 'partial', cause: 'timeout', error: 'It reached its time limit of 2 s.', output: 'on my way' })
+    expect(ends['regex']).toMatchObject({ status: 'partial', cause: 'timeout', error: `It reached its time limit of ${HANG_SECONDS} s.`, output: 'on my way' })
     for (const name of ['throws', 'heap', 'exits']) {
       expect(ends[name]).toMatchObject({ status: 'failed', cause: 'crashed', output: 'on my way' })
       expect(ends[name]?.error).toMatch(/sa-[0-9a-z]{8}.*turn 1.*read/s)
@@ -26,7 +29,7 @@ describe('KIN-13, KIN-09: what happens in one agent\'s thread costs that agent o
     for (const name of good) expect([ends[name]?.error, ends[name]?.output]).toEqual([null, `${name} done`])
   })
 
-  test('TOO-05: a catastrophic pattern of grep costs its own agent one failed call', { timeout: 60_000 }, async () => {
+  test('TOO-05: a catastrophic pattern of grep costs its own agent one failed call', async () => {
     const { cadre, events } = await lab({
       files: { 'long.txt': `${'a'.repeat(60)}!\n` },
       script: parentAndChildren([part('bad'), part('good')], ({ turn, lastUserText, toolResults }) =>
@@ -55,7 +58,7 @@ const { text } = await tools.read({ path: 'a.txt' })
 return text.split('\\n')[0]
 \`\`\`
 `
-  test('a Map that grows for ever, a loop, a throw and a promise that never settles each fail alone', { timeout: 60_000 }, async () => {
+  test('a Map that grows for ever, a loop, a throw and a promise that never settles each fail alone', async () => {
     const bad = ['map', 'loop', 'throws', 'never']
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({

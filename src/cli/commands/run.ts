@@ -7,6 +7,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { describeEnding } from '../../core/status.ts'
 import type { Ending } from '../../core/status.ts'
+import { answerText } from '../answer.ts'
 import type { CliContext } from '../context.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { createNarrator } from '../narrator.ts'
@@ -72,7 +73,7 @@ async function run(prompt: string, flags: Flags, context: CliContext): Promise<v
     ...(outputSchema && { outputSchema }),
   })
   narrator.end()
-  if (flags.outputFormat === 'text') context.stdout.write(result.output.endsWith('\n') ? result.output : `${result.output}\n`)
+  if (flags.outputFormat === 'text') context.stdout.write(answerText(result))
   if (flags.outputFormat === 'json') context.stdout.write(`${JSON.stringify(result)}\n`)
   if (!result.success) context.stderr.write(`cadre: ${describeEnding(result as Ending)}: ${result.error ?? ''}\n`)
   for (const note of result.note.split('\n').filter(Boolean)) context.stderr.write(`cadre: note: ${note}\n`)
