@@ -3,32 +3,68 @@ import { createInterface } from 'node:readline'
 import { relative, resolve } from 'node:path'
 import type { ChosenModel } from './choose-model.ts'
 import type { AgentType } from './core/agent-type.ts'
+import { CadreError, messageOf } from './core/errors.ts'
 import type { CadreEvent } from './core/events.ts'
 import type { Grant } from './core/grant.ts'
 import { narrow } from './core/narrow.ts'
 import type { AgentResult } from './core/result.ts'
 import { startAgent } from './delegate.ts'
 import type { Services, Start } from './delegate.ts'
-import type { SweepDoors, SweepRun, SweepWork } from './sweep/contract.ts'
+import type { SweepAgents, SweepDoors, SweepInputs, SweepRun, SweepWork } from './sweep/contract.ts'
 import { hashFile, readFunctions } from './tools/reading/index.ts'
 
-const MAX_FILES = 100_000
+/** Paths asked for at a time: as many as the read tool gives. */
+const PAGE_FILES = 100_000
 
-/** Everything a sweep asks of the rest of the system, bound to one session: its items are children of the session's root. */
-export function sweepDoors(services: Services, options: {
+type InputOptions = {
   readonly grant: Grant
-  /** Where the user stands: patterns and files of rows are relative to it, as in any shell command. */
+  /** Where the user stands: patterns, `--out` and files of rows are relative to it, as in any shell command. */
   readonly cwd: string
+  readonly stdin: () => AsyncIterable<string>
+}
+
+type AgentOptions = {
+  readonly grant: Grant
   readonly type: AgentType
   readonly model: ChosenModel | null
   readonly reducer: { readonly type: AgentType; readonly model: ChosenModel } | null
   findByKey(key: string): CadreEvent | undefined
-  readonly stdin: () => AsyncIterable<string>
-  readonly onProgress: SweepDoors['onProgress']
-}): SweepDoors {
+  readonly onProgress: SweepAgents['onProgress']
+}
+
+/** Where a sweep finds its items: before there is a session, so that what the user got wrong leaves none behind. */
+export const sweepInputs = ({ grant, cwd, stdin }: InputOptions): SweepInputs => ({
+  root: grant.root,
+  cwd,
+  listFiles: (pattern) => filesMatching(pattern, grant, cwd),
+  readText: (path) => readFile(resolve(cwd, path), 'utf8'),
+  stdin,
+})
+
+/**
+ * Every file that matches a pattern, which is relative to `cwd`; their paths are relative to the root, as all paths in results and reports. Page
+ * by page, so that no number of files is too many. Rejects with USAGE for a pattern that leaves the root.
+ */
+export async function filesMatching(pattern: string, { root, paths }: Pick<Grant, 'root' | 'paths'>, cwd: string, page = PAGE_FILES): Promise<readonly string[]> {
+  const context = { root, paths, form: 'data', stopped: () => false } as const
+  const files: string[] = []
+  for (let more = true; more;) {
+    const input = { pattern, path: within(root, cwd), limit: page, offset: files.length }
+    const answer = await Promise.resolve(readFunctions.glob(input, context)).catch((cause: unknown) => {
+      throw new CadreError('USAGE', `--over ${pattern} cannot be used: ${messageOf(cause)}.`, { cause })
+    })
+    // Our own read tool's data form, see its docstring.
+    const found = JSON.parse(answer.text) as { readonly paths: readonly string[]; readonly more: number }
+    for (const path of found.paths) files.push(path)
+    more = found.more > 0 && found.paths.length > 0
+  }
+  return files
+}
+
+/** Who works on a sweep's items, bound to one session: they are children of the session's root. */
+export function sweepAgents(services: Services, options: AgentOptions): SweepAgents {
   const { grant, type, model, reducer } = options
   const { crew } = services
-  const context = { root: grant.root, paths: grant.paths, form: 'data', stopped: () => false } as const
 
   async function start(of: AgentType, on: ChosenModel | null, work: Pick<SweepWork, 'prompt' | 'title' | 'schema'> & { readonly key?: string; readonly signal?: AbortSignal }): Promise<SweepRun> {
     work.signal?.throwIfAborted()
@@ -57,16 +93,8 @@ export function sweepDoors(services: Services, options: {
   }
 
   return {
-    root: grant.root,
     typeHash: type.hash,
     agent: type.name,
-    async listFiles(pattern) {
-      const answer = await readFunctions.glob({ pattern, path: within(grant.root, options.cwd), limit: MAX_FILES }, context)
-      // Our own read tool's data form, see its docstring.
-      return (JSON.parse(answer.text) as { readonly paths: readonly string[] }).paths
-    },
-    readText: (path) => readFile(resolve(options.cwd, path), 'utf8'),
-    stdin: options.stdin,
     start: (work) => start(type, model, work),
     finished(key) {
       const event = options.findByKey(key)
@@ -80,6 +108,10 @@ export function sweepDoors(services: Services, options: {
     onProgress: options.onProgress,
   }
 }
+
+/** Everything a sweep asks of the rest of the system. */
+export const sweepDoors = (services: Services, options: InputOptions & AgentOptions): SweepDoors =>
+  ({ ...sweepInputs(options), ...sweepAgents(services, options) })
 
 /** The user's folder as path tools name it; the root itself when it lies elsewhere. */
 function within(root: string, cwd: string): string {

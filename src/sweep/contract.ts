@@ -19,7 +19,7 @@ export type SweepOptions = {
   readonly parallel: number
   /** JSON Schema of each agent's value (AGT-10); checked by whoever runs the agent. */
   readonly schema?: JsonObject | null
-  /** Folder for `results.jsonl`, `report.md` and `report.sarif`, absolute or relative to the process's folder. */
+  /** Folder for `results.jsonl`, `report.md` and `report.sarif`, absolute or relative to where the user stands. */
   readonly out?: string | null
   /** The prompt of one last agent that reads all results. */
   readonly reduce?: string | null
@@ -39,18 +39,24 @@ export type SweepWork = {
 /** How a run came out, and the files it rests on; `null` when nobody knows which: such a run is never skipped. */
 export type SweepRun = { readonly result: AgentResult; readonly reads: readonly FileRead[] | null }
 
-/** What a sweep needs from the rest of Cadre, handed in. */
-export type SweepDoors = {
+/** Where a sweep finds what to work on, handed in: all that is needed before anything is run. */
+export type SweepInputs = {
   /** The real path of the folder that `listFiles` answers relative to. */
   readonly root: string
-  readonly typeHash: string
-  /** The agent type's name. */
-  readonly agent: string
-  /** The files that match one glob pattern, git-ignored ones left out, sorted. */
+  /** Where the user stands, absolute: `out` is relative to it. */
+  readonly cwd: string
+  /** All files that match one glob pattern, git-ignored ones left out, sorted; relative to `root`. */
   listFiles(pattern: string): Promise<readonly string[]>
   readText(path: string): Promise<string>
   /** The lines of stdin, without their line ends. */
   stdin(): AsyncIterable<string>
+}
+
+/** Who works on it, handed in. */
+export type SweepAgents = {
+  readonly typeHash: string
+  /** The agent type's name. */
+  readonly agent: string
   /** Runs one agent to its end. An agent's failure is a result; a rejection ends the whole sweep with that error. */
   start(work: SweepWork): Promise<SweepRun>
   /** The latest run that ended under this key in any earlier sweep. */
@@ -61,6 +67,9 @@ export type SweepDoors = {
   reduce?(prompt: string, signal: AbortSignal): Promise<AgentResult>
   onProgress(progress: SweepProgress): void
 }
+
+/** What a sweep needs from the rest of Cadre. */
+export type SweepDoors = SweepInputs & SweepAgents
 
 /** Counts of items, but for `running`, which counts agents. `cached` ones, skipped because they finished earlier, are part of `done`. */
 export type SweepProgress = {

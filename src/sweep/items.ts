@@ -1,5 +1,5 @@
 import { CadreError, messageOf } from '../core/errors.ts'
-import type { SweepDoors, SweepItem } from './contract.ts'
+import type { SweepInputs, SweepItem } from './contract.ts'
 import { readCsv } from './csv.ts'
 import { readJsonl } from './jsonl.ts'
 import { splitPatterns } from './patterns.ts'
@@ -10,7 +10,7 @@ export type Found = Table & {
   readonly duplicates: number
 }
 
-type Doors = Pick<SweepDoors, 'listFiles' | 'readText' | 'stdin'>
+type Doors = Pick<SweepInputs, 'listFiles' | 'readText' | 'stdin'>
 
 /**
  * Everything a sweep is to work on, read whole before anything is run: a bad row costs nothing, and the total is known. Equal items count

@@ -2,11 +2,14 @@ import { placeOf } from './findings.ts'
 import type { SweepSummary } from './summary.ts'
 import { count, counted, headline, named, nextSteps } from './wording.ts'
 
+/** How every report begins: by this a sweep knows its own from a file of the user's. */
+export const REPORT_HEAD = '# Sweep: '
+
 /** `report.md` of a sweep (CMD-12): what came out, failures first with their causes, then findings, then other answers. */
 export function renderMarkdown(summary: SweepSummary): string {
   const { agent, over, reduced } = summary
   const sections = [
-    `# Sweep: ${plain(agent)} over ${plain(over)}`,
+    `${REPORT_HEAD}${plain(agent)} over ${plain(over)}`,
     `${plain(headline(summary))}.`,
     status(summary),
     reduced?.success && `## Result\n\n${reduced.output.trim()}`,

@@ -2,7 +2,9 @@ import { realpath, rm, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { CadreError } from '../core/errors.ts'
 import { writeAtomically } from './atomic-file.ts'
+import { isForeign } from './foreign-file.ts'
 import { renderMarkdown } from './markdown-report.ts'
+import type { SweepInputs } from './contract.ts'
 import { RESULTS_NAME, UNPUBLISHED_NAME, type ResultsFile } from './results-file.ts'
 import { sarifOf } from './sarif.ts'
 import type { SweepSummary } from './summary.ts'
@@ -20,12 +22,13 @@ export type OutputFolder = {
   write(summary: SweepSummary, results: ResultsFile): Promise<SweepSummary['files']>
 }
 
-/** Resolves `--out`; makes nothing yet. Throws USAGE when it is a file. */
-export async function outputFolder(out: string, root: string): Promise<OutputFolder> {
-  const path = resolve(out)
+/** Resolves `--out`; makes nothing yet. Throws USAGE when it is a file, or when files that no sweep wrote stand where the sweep would write. */
+export async function outputFolder(out: string, { root, cwd }: Pick<SweepInputs, 'root' | 'cwd'>): Promise<OutputFolder> {
+  const path = resolve(cwd, out)
   if ((await stat(path).catch(() => null))?.isDirectory() === false) {
     throw new CadreError('USAGE', `--out ${out} is a file. Name a folder; it is made if it is missing.`)
   }
+  await refuseForeign(path, out)
   const inRoot = relative(root, await realpath(path).catch(() => path)).split(sep).join('/')
   const own = new Set(OWN_NAMES.map((name) => (inRoot ? `${inRoot}/${name}` : name)))
   return {
@@ -44,6 +47,20 @@ export async function outputFolder(out: string, root: string): Promise<OutputFol
       return files
     },
   }
+}
+
+const KINDS = { [RESULTS_NAME]: 'results', [REPORT_NAME]: 'report', [SARIF_NAME]: 'sarif' } as const
+
+async function refuseForeign(folder: string, out: string): Promise<void> {
+  const kinds = Object.entries(KINDS)
+  const foreign = await Promise.all(kinds.map(([name, kind]) => isForeign(join(folder, name), kind)))
+  const names = kinds.flatMap(([name], index) => (foreign[index] ? [name] : []))
+  if (names.length === 0) return
+  throw new CadreError(
+    'USAGE',
+    `--out ${out} would overwrite ${names.join(' and ')}, which no sweep wrote. Name another folder (it is made if it is missing), or move ` +
+      `${names.length > 1 ? 'the files' : 'the file'} away.`,
+  )
 }
 
 async function* whole(text: string): AsyncIterable<string> {

@@ -67,6 +67,9 @@ export async function createResultsFile(folder: string | null, batch: number): P
   }
 }
 
+/** What every line has beside its items: by this a sweep knows its own file from one of the user's. */
+export const RESULT_FIELDS = ['status', 'cause', 'error', 'agent', 'costUsd', 'durationMs'] as const
+
 /** One line of `results.jsonl`: `item`, or `items` when agents get several; `value`, or `output` where there is none. */
 function lineOf({ items, result, cached }: Outcome, batch: number): JsonObject {
   return {

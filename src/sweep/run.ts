@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CadreError } from '../core/errors.ts'
 import { titleOf, type Batch } from './batches.ts'
-import type { SweepDoors, SweepOptions, SweepRun, SweepWork } from './contract.ts'
+import type { SweepAgents, SweepOptions, SweepRun, SweepWork } from './contract.ts'
 import { finishedBefore } from './finished-before.ts'
 import type { Found } from './items.ts'
 import { sweepKey } from './key.ts'
@@ -27,7 +27,7 @@ export type Run = {
 
 export type RunParts = {
   readonly options: SweepOptions
-  readonly doors: SweepDoors
+  readonly doors: SweepAgents
   readonly found: Found
   readonly compose: Compose
   readonly file: ResultsFile | null

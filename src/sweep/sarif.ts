@@ -6,6 +6,8 @@ import { findingsOf, type Finding } from './findings.ts'
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 /** Viewers resolve relative paths against their checkout of the repository. */
 const ROOT = '%SRCROOT%'
+/** How every log begins: by this a sweep knows its own from one of another tool. */
+export const SARIF_HEAD = `{"$schema":${JSON.stringify(SCHEMA)},"version":"2.1.0","runs":[{"columnKind":"utf16CodeUnits","results":[`
 
 /**
  * A SARIF 2.1.0 log of all findings, in pieces, so that any number fits (CMD-12): one run of the tool `cadre`, one rule per kind. `lines`
@@ -13,7 +15,7 @@ const ROOT = '%SRCROOT%'
  */
 export async function* sarifOf(lines: AsyncIterable<JsonObject>, agent: string): AsyncIterable<string> {
   const rules = new Map<string, number>()
-  yield `{"$schema":${JSON.stringify(SCHEMA)},"version":"2.1.0","runs":[{"columnKind":"utf16CodeUnits","results":[`
+  yield SARIF_HEAD
   let separator = '\n'
   for await (const line of lines) {
     if (line['status'] !== 'completed') continue

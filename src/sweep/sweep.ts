@@ -1,6 +1,6 @@
 import { CadreError } from '../core/errors.ts'
 import { toBatches } from './batches.ts'
-import type { SweepDoors, SweepOptions } from './contract.ts'
+import type { SweepAgents, SweepDoors, SweepInputs, SweepOptions } from './contract.ts'
 import { readItems } from './items.ts'
 import { outputFolder, type OutputFolder } from './output-folder.ts'
 import { composer } from './prompts.ts'
@@ -9,40 +9,59 @@ import { createResultsFile, type ResultsFile } from './results-file.ts'
 import { createRun, type Run } from './run.ts'
 import type { SweepSummary } from './summary.ts'
 
-export type { SweepDoors, SweepItem, SweepOptions, SweepProgress, SweepRun, SweepWork } from './contract.ts'
+export type { SweepAgents, SweepDoors, SweepInputs, SweepItem, SweepOptions, SweepProgress, SweepRun, SweepWork } from './contract.ts'
 export { exitCodeOf, type SweepSummary } from './summary.ts'
 
+/** A sweep whose options, items and prompts are known to be good. */
+export type PreparedSweep = {
+  /**
+   * Runs an agent over every item (CMD-05, CMD-12). What finished in an earlier sweep is skipped while the files it read are unchanged; one
+   * agent's failure stops no other. Rejects with whatever `agents.start` or the disk threw when the sweep cannot go on. All else,
+   * interruption included, is in the summary.
+   */
+  run(agents: SweepAgents): Promise<SweepSummary>
+}
+
 /**
- * Runs an agent over every item (CMD-05, CMD-12). What finished in an earlier sweep is skipped while the files it read are unchanged; one
- * agent's failure stops no other. Rejects with USAGE before anything is run when there is no item, a row is bad or the prompt cannot be
- * filled; with whatever `doors.start` or the disk threw when the sweep cannot go on. All else, interruption included, is in the summary.
+ * Reads what there is to do, once, and runs nothing. Rejects with USAGE for an option that cannot be used, when there is no item, a row is bad,
+ * the prompt cannot be filled for one of them, or `out` holds files of the user's: all that a user can get wrong.
  */
-export async function sweep(options: SweepOptions, doors: SweepDoors): Promise<SweepSummary> {
+export async function prepareSweep(options: SweepOptions, inputs: SweepInputs): Promise<PreparedSweep> {
   const started = performance.now()
-  checkOptions(options, doors)
-  const folder = options.out ? await outputFolder(options.out, doors.root) : null
-  const found = await readItems(options.over, doors, folder?.isOwn ?? (() => false), options.signal)
+  checkOptions(options)
+  const folder = options.out ? await outputFolder(options.out, inputs) : null
+  const found = await readItems(options.over, inputs, folder?.isOwn ?? (() => false), options.signal)
   const compose = composer(options.prompt, found.columns)
   const batches = toBatches(found.items, options.batch)
-  for (const { items } of batches) compose(items) // a row without a column the prompt uses: known before anything is run
-
-  const needsFile = folder !== null || options.reduce
-  const file = needsFile ? await createResultsFile(folder?.path ?? null, options.batch) : null
-  try {
-    const run = createRun({ options, doors, found, compose, file, started })
-    const pending = await run.skipFinished(batches)
-    if (options.signal.aborted) return run.summary(null)
-    await file?.publish()
-    await run.start(pending)
-    return await conclude(run, { options, doors, folder, file })
-  } finally {
-    await file?.close()
+  for (const { items } of batches) compose(items) // a row without a column the prompt uses
+  return {
+    async run(doors) {
+      if (options.reduce && !doors.reduce) throw new CadreError('INVARIANT', 'A sweep with a reduce prompt was started without a way to run its agent.')
+      const needsFile = folder !== null || options.reduce
+      const file = needsFile ? await createResultsFile(folder?.path ?? null, options.batch) : null
+      try {
+        const run = createRun({ options, doors, found, compose, file, started })
+        const pending = await run.skipFinished(batches)
+        if (options.signal.aborted) return run.summary(null)
+        await file?.publish()
+        await run.start(pending)
+        return await conclude(run, { options, doors, folder, file })
+      } finally {
+        await file?.close()
+      }
+    },
   }
+}
+
+/** Prepares a sweep and runs it. */
+export async function sweep(options: SweepOptions, doors: SweepDoors): Promise<SweepSummary> {
+  const prepared = await prepareSweep(options, doors)
+  return prepared.run(doors)
 }
 
 type Ending = {
   readonly options: SweepOptions
-  readonly doors: SweepDoors
+  readonly doors: SweepAgents
   readonly folder: OutputFolder | null
   readonly file: ResultsFile | null
 }
@@ -62,11 +81,9 @@ async function conclude(run: Run, { options, doors, folder, file }: Ending): Pro
   return write(run.summary(reduced))
 }
 
-function checkOptions({ batch, parallel, reduce }: SweepOptions, doors: SweepDoors): void {
+function checkOptions({ batch, parallel }: SweepOptions): void {
   for (const [name, value] of Object.entries({ batch, parallel })) {
     if (Number.isSafeInteger(value) && value >= 1) continue
     throw new CadreError('USAGE', `--${name} is ${value}; it must be a whole number, at least 1.`)
   }
-  if (reduce && !doors.reduce) throw new CadreError('INVARIANT', 'A sweep with a reduce prompt was started without a way to run its agent.')
 }
-

@@ -34,6 +34,7 @@ export function fakeDoors({ files = {}, agent = () => resultOf(), lines = [], ..
   let ids = 0
   const doors: SweepDoors = {
     root: '/nowhere',
+    cwd: process.cwd(),
     typeHash: 'type-1',
     agent: 'tester',
     listFiles: (pattern) => Promise.resolve(Object.keys(files).filter((path) => matches(pattern, path)).toSorted()),
