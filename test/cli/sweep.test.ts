@@ -98,3 +98,28 @@ test('CMD-02, CMD-03: what is wrong with a sweep is one message on stderr, nothi
     expect(run.stderr).not.toMatch(/^\s+at /m)
   }
 })
+
+test('CMD-05, CMD-12: --over and --out count from where one stands; items and findings are named from the root, and --help says so', async () => {
+  const { root, cadre } = repository()
+  const cwd = join(root, 'src')
+  const run = await cadre(['sweep', '--agent', 'marked', '--over', 'f[12].ts', '--out', 'out'], { cwd })
+  expect(run.code).toBe(0)
+  const out = (name: string) => readFileSync(join(cwd, 'out', name), 'utf8')
+  expect(out('results.jsonl').trim().split('\n').map((line) => (JSON.parse(line) as { item: string }).item).toSorted()).toEqual(['src/f1.ts', 'src/f2.ts'])
+  expect(out('report.md')).toContain('| src/f1.ts:2 |')
+  expect(out('report.sarif')).toContain('"uri":"src/f1.ts"')
+  expect(run.stdout).toContain('\nsrc/f1.ts\n')
+  const help = (await cadre(['sweep', '--help'])).stdout.replaceAll(/\s+/g, ' ')
+  expect(help).toContain('relative to the current folder')
+  expect(help).toContain('Items that are files are named relative to the project root')
+})
+
+test('CMD-12: --out . leaves a report.md of the user alone', async () => {
+  const place = repository()
+  place.write('project/report.md', '# Ours\n')
+  const run = await place.cadre(['sweep', '--agent', 'marked', '--over', 'src/f1.ts', '--out', '.'])
+  expect([run.code, run.stdout]).toEqual([2, ''])
+  expect(run.stderr).toBe(
+    'cadre: --out . would overwrite report.md, which no sweep wrote. Name another folder (it is made if it is missing), or move the file away.\n')
+  expect(readFileSync(join(place.root, 'report.md'), 'utf8')).toBe('# Ours\n')
+})

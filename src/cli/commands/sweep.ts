@@ -22,6 +22,11 @@ type Flags = {
 
 const ROWS = 20
 
+const PATHS = `
+Patterns, files and folders on the command line are relative to the current folder, as in any command. Items that are files are named
+relative to the project root (the top of the git repository), on the screen, in results.jsonl, report.md and report.sarif, and for agents.
+`
+
 /** `cadre sweep`: one agent per item (CMD-05, 12). */
 export function register(program: Command, context: CliContext): void {
   program
@@ -37,6 +42,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--reduce <prompt>', 'run one last agent over all results')
     .option('--rows <n>', 'findings to print', parseCount, ROWS)
     .option('--json', 'print the summary as JSON')
+    .addHelpText('after', PATHS)
     .action(async (prompt: string | undefined, flags: Flags) => {
       if (flags.over === undefined) {
         throw new CadreError('USAGE', 'Say what to sweep over: --over \'src/**/*.ts\', --over rows.csv, --over rows.jsonl, or --over - for lines of stdin.')
