@@ -45,18 +45,27 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = EXIT.interrupted
     interrupt.abort(new CadreError('STOPPED', 'Interrupted'))
   })
+  const told = new Set<string>()
+  /** What went wrong while closing is often what ended the command: once is enough. */
+  const tell = (error: unknown) => {
+    if (!told.has(messageOf(error))) stderr.write(`cadre: ${messageOf(error)}\n`)
+    told.add(messageOf(error))
+  }
   try {
     const cadre = program(context)
     refuseUnknownCommand(argv, cadre)
     await cadre.parseAsync([...argv], { from: 'user' })
   } catch (error) {
-    if (!(error instanceof CommanderError)) stderr.write(`cadre: ${messageOf(error)}\n`)
+    if (!(error instanceof CommanderError)) tell(error)
     exitCode = exitCodeOf(error)
-  } finally {
-    await Promise.all(opened.map((orchestrator) => orchestrator.close()))
-    await written(stdout)
-    forget()
   }
+  for (const closed of await Promise.allSettled(opened.map((orchestrator) => orchestrator.close()))) {
+    if (closed.status === 'fulfilled') continue
+    tell(closed.reason)
+    if (exitCode === EXIT.completed) exitCode = EXIT.failed
+  }
+  await written(stdout)
+  forget()
   return interrupt.signal.aborted ? EXIT.interrupted : exitCode
 }
 

@@ -14,5 +14,8 @@ if (tooOld) {
   process.stderr.write(`Cadre needs Node 24 or newer (this is ${version}): ${install}\n`)
   process.exitCode = 2
 } else {
-  void start()
+  start().catch((error: unknown) => {
+    process.stderr.write(`cadre: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  })
 }
