@@ -8,7 +8,8 @@ export async function writeAll(stream: CliStream, lines: Iterable<string>): Prom
   }
 }
 
-async function drained(stream: CliStream): Promise<boolean> {
+/** Waits until a full stream takes more; false when it has failed and never will. */
+export async function drained(stream: CliStream): Promise<boolean> {
   if (!stream.writable) return false
   try {
     await once(stream, 'drain')

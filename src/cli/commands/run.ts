@@ -9,6 +9,7 @@ import { describeEnding } from '../../core/status.ts'
 import type { Ending } from '../../core/status.ts'
 import { answerText } from '../answer.ts'
 import type { CliContext } from '../context.ts'
+import { createEventStream } from '../event-stream.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { createNarrator } from '../narrator.ts'
 import { diagnosticsTo } from '../diagnostics.ts'
@@ -52,11 +53,12 @@ export function register(program: Command, context: CliContext): void {
 
 async function run(prompt: string, flags: Flags, context: CliContext): Promise<void> {
   const narrator = createNarrator(context, { verbose: flags.verbose ?? false })
-  const stream = flags.outputFormat === 'stream-json'
+  const stream = flags.outputFormat !== 'stream-json' ? null
+    : createEventStream(context.stdout, (session, afterSeq) => orchestrator.journal.events({ session, afterSeq }))
   const orchestrator = await context.open({
     ...(flags.agents && { agents: flags.agents }),
     onEvent(event) {
-      if (stream) context.stdout.write(`${JSON.stringify(event)}\n`)
+      stream?.onEvent(event)
       narrator.onEvent(event)
     },
     onDiagnostic: diagnosticsTo(context),
@@ -71,7 +73,7 @@ async function run(prompt: string, flags: Flags, context: CliContext): Promise<v
     ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
     ...(outputSchema && { outputSchema }),
-  })
+  }).finally(async () => stream?.end())
   narrator.end()
   if (flags.outputFormat === 'text') context.stdout.write(answerText(result))
   if (flags.outputFormat === 'json') context.stdout.write(`${JSON.stringify(result)}\n`)
