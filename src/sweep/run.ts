@@ -42,6 +42,7 @@ export function createRun({ options, doors, found, compose, file, started }: Run
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   let running = 0
+  let unbegun = 0
   let stopped: string | null = null
 
   const progress = () => {
@@ -60,6 +61,7 @@ export function createRun({ options, doors, found, compose, file, started }: Run
     return { prompt, title: titleOf(items), key: sweepKey({ typeHash: doors.typeHash, prompt, items, schema }), schema, signal }
   }
   const startOne = async (batch: Batch) => {
+    unbegun -= 1
     running += 1
     progress()
     try {
@@ -75,7 +77,8 @@ export function createRun({ options, doors, found, compose, file, started }: Run
       stop.abort(new CadreError('STOPPED', reason))
     } finally {
       running -= 1
-      progress()
+      // The next one begins in this moment, and tells both: seen in between, one fewer would seem to run than does.
+      if (unbegun === 0 || signal.aborted) progress()
     }
   }
 
@@ -95,7 +98,10 @@ export function createRun({ options, doors, found, compose, file, started }: Run
       }
       return pending
     },
-    start: (pending) => pool(pending, options.parallel, signal, startOne, (error) => stop.abort(error)),
+    start(pending) {
+      unbegun = pending.length
+      return pool(pending, options.parallel, signal, startOne, (error) => stop.abort(error))
+    },
     summary(reduced, files = NO_FILES) {
       const counts = tally.now()
       const left = found.items.length - counts.completed - counts.failed
