@@ -64,7 +64,7 @@ async function run(prompt: string, flags: Flags, context: CliContext): Promise<v
     onDiagnostic: diagnosticsTo(context),
   })
   const outputSchema = flags.schema === undefined ? null : await readSchema(flags.schema)
-  const result = await orchestrator.run({
+  const running = orchestrator.run({
     prompt,
     signal: context.interrupted,
     ...(flags.agent !== undefined && { agent: flags.agent }),
@@ -73,7 +73,10 @@ async function run(prompt: string, flags: Flags, context: CliContext): Promise<v
     ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
     ...(outputSchema && { outputSchema }),
-  }).finally(async () => stream?.end())
+  })
+  await Promise.allSettled([running]) // its events are written first, however it ends
+  await stream?.end()
+  const result = await running
   narrator.end()
   if (flags.outputFormat === 'text') context.stdout.write(answerText(result))
   if (flags.outputFormat === 'json') context.stdout.write(`${JSON.stringify(result)}\n`)
