@@ -7,7 +7,7 @@ import type { EventSubject } from './core/events.ts'
 import type { Grant } from './core/grant.ts'
 import { levelsBelow, mayStart } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
-import type { Narrowed } from './core/narrow.ts'
+import type { Narrowed, WantedByCall } from './core/narrow.ts'
 import { narrow, noToolLeft } from './core/narrow.ts'
 import { resultText } from './core/result-text.ts'
 import type { ToolAnswer } from './core/tool.ts'
@@ -135,13 +135,14 @@ function admit(services: Services, parent: Agent, raw: JsonObject, callId: strin
   const input = parsed.value
   const type = typeFor(services, parent, input)
   const model = type.program ? null : services.chooseModel({ call: input.model ?? null, type: type.model, parent: parent.model })
-  const narrowed = narrow(parent.grant, type, {
+  const wanted: WantedByCall = {
     ...(input.readOnly !== undefined && { readOnly: input.readOnly }),
     ...(input.tools && { tools: input.tools }),
     ...(input.maxTurns !== undefined && { maxTurns: input.maxTurns }),
     ...(input.timeout !== undefined && { timeout: input.timeout }),
-  })
-  if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.grant))
+  }
+  const narrowed = narrow(parent.grant, type, wanted)
+  if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.grant, wanted))
   const { slots } = services.crew
   if (slots.isFull(levelsBelow(narrowed.grant)) && slots.queued >= services.limits().maxQueued) {
     throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${slots.queued} queued). Wait for some with agent_wait, then try again.`)

@@ -118,8 +118,10 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
 const lower = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b))
 
 /** GRA-05: the refusal when a narrowed grant holds nothing. */
-export const noToolLeft = (type: WantedByType, parent: Grant): string =>
-  `No tool is left for ${type.name}: it asks for ${type.tools?.join(', ') || 'nothing'}; available here: ${parent.tools.map(({ name }) => name).join(', ')}.`
+export const noToolLeft = (type: Pick<WantedByType, 'name' | 'tools'>, parent: Grant, call: WantedByCall = {}): string => {
+  const wanted = [...(type.tools ?? []), ...(call.tools ?? []).map((tool) => `${tool} (in the call)`)].join(', ') || 'nothing'
+  return `No tool is left for ${type.name}: it asks for ${wanted}; available here: ${parent.tools.map(({ name }) => name).join(', ')}.`
+}
 
 type Entry = ReturnType<typeof parseToolEntry>
 const parseList = (list: readonly string[]): readonly Entry[] => list.map(parseToolEntry)

@@ -1,21 +1,37 @@
 import { z } from 'zod'
 import { CadreError, messageOf } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
+import { finishesWithin } from './reading/watchdog.ts'
+
+/** Schema and answer may both be written by a model, and a pattern can be made to run for ever: the check holds up the main thread no longer. */
+const CHECK_MS = 500
+
+type Checked = { readonly value: Json } | { readonly errors: string }
 
 /**
  * A check of a last reply against a JSON Schema (AGT-10): the value, or what is wrong with it in one line. JSON inside one Markdown fence
  * counts as JSON. Throws CadreError USAGE for a schema that is none.
  */
-export function outputCheck(schema: JsonObject): (text: string) => { readonly value: Json } | { readonly errors: string } {
+export function outputCheck(schema: JsonObject): (text: string) => Checked {
   const validator = compile(schema)
   return (text) => {
-    const parsed = parseJson(text)
-    if (parsed === undefined) return { errors: 'it is not JSON' }
-    const checked = validator.safeParse(parsed)
-    // The value is JSON by its origin; a schema with transforms cannot come out of JSON Schema.
-    return checked.success ? { value: parsed } : { errors: checked.error.issues.slice(0, 5).map(describe).join('; ') }
+    let checked: Checked = { errors: `checking it took longer than ${CHECK_MS} ms; the schema's patterns are too costly for this answer` }
+    finishesWithin(CHECK_MS, () => {
+      checked = check(validator, text)
+    })
+    return checked
   }
 }
+
+function check(validator: z.ZodType, text: string): Checked {
+  const parsed = parseJson(text)
+  if (parsed === undefined) return { errors: 'it is not JSON' }
+  const checked = validator.safeParse(parsed)
+  // The value is JSON by its origin; a schema with transforms cannot come out of JSON Schema.
+  return checked.success ? { value: parsed } : { errors: checked.error.issues.slice(0, MAX_ISSUES).map(describe).join('; ') }
+}
+
+const MAX_ISSUES = 5
 
 function compile(schema: JsonObject): z.ZodType {
   try {

@@ -106,7 +106,7 @@ describe('AGT-02, AGT-03: a refusal is a tool error and leaves only its journal 
     [{ description: 'x', prompt: 'x', subagent_type: 'nobody' }, 'Unknown sub-agent type "nobody". Available: '],
     [{ description: 'x', prompt: 'x', subagent_type: 'verifier' }, 'Unknown sub-agent type "verifier". Available: '],
     [{ description: 'x', prompt: 'x', model: 'gpt-99' }, 'Model "gpt-99" is not allowed in a call; allowed: '],
-    [{ description: 'x', prompt: 'x', tools: ['Write'] }, 'No tool is left for general: it asks for '],
+    [{ description: 'x', prompt: 'x', tools: ['Write'] }, 'No tool is left for general: it asks for Write (in the call); available here: '],
     [{ description: 'x', prompt: 'x', output_schema: 'no schema' }, 'output_schema must be'],
   ] as const) {
     test(`${JSON.stringify(input)} is refused: ${text}`, async () => {

@@ -16,6 +16,17 @@ test('a type whose outputSchema is no schema is a refusal, and its parent goes o
   expect(ofType(events, 'delegation.refused')).toHaveLength(1)
 })
 
+test('AGT-10: a pattern that runs for ever on an answer holds nobody else up', async () => {
+  const pattern = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
+  const { cadre, events } = await lab({
+    script: parentAndChildren([part(1, { output_schema: pattern }), part(2)], ({ lastUserText }) => ({ text: lastUserText.includes('part 2') ? 'fine' : `{"a":"${'a'.repeat(40)}!"}` })),
+  })
+  expect((await cadre.run({ prompt: 'go' })).status).toBe('completed')
+  const ends = ofType(events, 'delegation.ended').filter(({ depth }) => depth === 1).map(({ data }) => [data.result.title, data.result.status, data.result.cause])
+  expect(ends).toContainEqual(['part 1', 'failed', 'output_schema'])
+  expect(ends).toContainEqual(['part 2', 'completed', null])
+})
+
 describe('a stop is never lost', () => {
   test('before the root agent is there', async () => {
     const { cadre } = await lab({ script: () => ({ silent: true }) })
