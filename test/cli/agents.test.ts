@@ -210,5 +210,5 @@ describe('CMD-07: cadre agents explain', () => {
 })
 
 test('CMD-03: an unknown sub-command names the nearest one and exits with 2', async () => {
-  expect(await cliPlace().cadre(['agents', 'lst'])).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('Did you mean list?') })
+  expect(await cliPlace().cadre(['agents', 'lst'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Did you mean list?') })
 })

@@ -42,7 +42,7 @@ describe('MOD-09: cadre models', () => {
   })
 
   test('with nothing to use it says what to do', async () => {
-    expect(await cliPlace().cadre(['models'])).toEqual({
+    expect(await cliPlace().cadre(['models'])).toMatchObject({
       code: 0, stdout: '', stderr: expect.stringMatching(/^No provider can be used: .* Set a key, or start Ollama or LM Studio\.\n$/),
     })
   })

@@ -20,7 +20,7 @@ describe('CMD-08, SCO-07: cadre trust', () => {
     ]
     expect((await place.cadre(['agents', 'list'])).stderr.trimEnd().split('\n')).toEqual(ignored)
 
-    expect(await place.cadre(['trust'], inside)).toEqual({
+    expect(await place.cadre(['trust'], inside)).toMatchObject({
       code: 0, stdout: 'project and all below it is trusted now (in cadre/settings.json).\n', stderr: '',
     })
     expect(JSON.parse(readFileSync(join(place.folder, 'cadre/settings.json'), 'utf8'))).toEqual({
@@ -38,10 +38,10 @@ describe('CMD-08, SCO-07: cadre trust', () => {
 
   test('a path that is no folder, or settings that are not JSON, exit with 2 and change nothing', async () => {
     const place = cliPlace({ 'cadre/settings.json': '{ "model": ' })
-    expect(await place.cadre(['trust', 'missing'])).toEqual({
+    expect(await place.cadre(['trust', 'missing'])).toMatchObject({
       code: 2, stdout: '', stderr: 'cadre: No such folder: project/missing. Only a folder can be trusted.\n',
     })
-    expect(await place.cadre(['trust'])).toEqual({
+    expect(await place.cadre(['trust'])).toMatchObject({
       code: 2, stdout: '', stderr: 'cadre: cadre/settings.json is not one JSON object and was left as it is. Mend it, then try again.\n',
     })
     expect(readFileSync(join(place.folder, 'cadre/settings.json'), 'utf8')).toBe('{ "model": ')
