@@ -23,6 +23,21 @@ test('every dependency has an owner, and every owner a dependency', () => {
   expect(new Set(owned.map(([name]) => name))).toEqual(new Set(names))
 })
 
+test('only the command knows of terminals: no colour, width or control sequence below src/cli', () => {
+  const below = globSync('{src,sandbox,worktrees}/**/*.ts', { cwd: root }).filter(file => !file.startsWith('src/cli/'))
+  expect(below.length).toBeGreaterThan(100)
+  expect(below.filter(file => /isTTY|styleText|stripVTControlCharacters|\\u001b|\\x1b/i.test(read(file)))).toEqual([])
+})
+
+test('a sweep and the command share one function for one thing: none is exported twice under one name', () => {
+  const names = globSync('src/{cli,sweep}/**/*.ts', { cwd: root })
+    .filter(file => !file.startsWith('src/cli/commands/')) // each registers itself
+    .flatMap(file => [...read(file).matchAll(/^export (?:async )?(?:const|function\*?) (\w+)/gm)].map(([, name = '']) => name))
+    .toSorted()
+  // The exit code of a summary, and that of an error.
+  expect(names.filter((name, at) => name === names[at + 1])).toEqual(['exitCodeOf'])
+})
+
 /** Planted: title → the file that breaks the rule, its text, and the line that must come out. The neighbours exist and are clean. */
 const NEIGHBOURS = [
   'src/index.ts', 'src/cli/cli.ts', 'src/orchestrator.ts', 'src/supervisor.ts', 'src/delegate.ts', 'src/sweep/run.ts',

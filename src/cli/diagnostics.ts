@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { formatDiagnostic } from '../core/diagnostic.ts'
-import { printable } from '../sweep/terminal-text.ts'
+import { printable } from './terminal-text.ts'
 import type { CliContext } from './context.ts'
 
 /** Headless, each diagnostic is one line on stderr (TYP-19). It may quote a stranger's file: nothing in it moves the cursor. */

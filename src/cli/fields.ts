@@ -1,4 +1,4 @@
-import { cells } from '../sweep/terminal-text.ts'
+import { cells } from './terminal-text.ts'
 import type { Style } from './style.ts'
 import { wrap } from './wrap.ts'
 

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import type { CadreEvent } from '../core/events.ts'
 import { describeEnding } from '../core/status.ts'
 import type { Ending } from '../core/status.ts'
+import { duration } from '../sweep/figures.ts'
 import type { CliContext } from './context.ts'
 
 const ARGUMENT_CHARACTERS = 60
@@ -31,14 +32,14 @@ export function createNarrator({ stderr, env }: CliContext, { verbose }: { reado
         case 'delegation.ended': {
           titles.delete(event.agent)
           const { result } = event.data
-          if (event.depth > 0) say(event.depth, `${result.success ? '✓' : '✗'} ${result.agentType}: ${result.title} ${dim(`(${describeEnding(result as Ending)}, ${result.turns} turns, ${(result.durationMs / 1000).toFixed(1)} s)`)}`)
+          if (event.depth > 0) say(event.depth, `${result.success ? '✓' : '✗'} ${result.agentType}: ${result.title} ${dim(`(${describeEnding(result as Ending)}, ${result.turns} turns, ${duration(result.durationMs)})`)}`)
           return
         }
         case 'delegation.refused':
           say(event.depth + 1, `✗ refused: ${event.data.reason}`)
           return
         case 'rate.paused':
-          say(event.depth, dim(`⏸ ${event.data.provider}: ${event.data.reason}; try ${event.data.attempt} in ${(event.data.waitMs / 1000).toFixed(1)} s`))
+          say(event.depth, dim(`⏸ ${event.data.provider}: ${event.data.reason}; try ${event.data.attempt} in ${duration(event.data.waitMs)}`))
           return
         case 'tool.started':
           if (verbose) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${event.data.call.name} ${JSON.stringify(event.data.call.input).slice(0, ARGUMENT_CHARACTERS)}`))

@@ -1,5 +1,5 @@
-import { createPaint } from '../sweep/paint.ts'
-import type { Paint } from '../sweep/paint.ts'
+import { createPaint } from './paint.ts'
+import type { Paint } from './paint.ts'
 import type { CliStream } from './context.ts'
 
 /** How a stream is written to: its colours (none unless it is a terminal and NO_COLOR is unset), and its columns (no limit elsewhere). */

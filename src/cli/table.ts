@@ -1,4 +1,4 @@
-import { cells, fit, fitEnd, printable } from '../sweep/terminal-text.ts'
+import { cells, fit, fitEnd, printable } from './terminal-text.ts'
 import type { Style } from './style.ts'
 
 /** `cut`: where the column may lose text when the terminal is too narrow; a column without it is never cut. */

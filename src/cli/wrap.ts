@@ -1,17 +1,16 @@
-import { cells, fit, printable } from '../sweep/terminal-text.ts'
+import { cells, fit, printable } from './terminal-text.ts'
 
-/** Breaks a text into lines of at most `width` columns, between words; a longer word is cut. Nothing in it moves the cursor. */
-export function wrap(text: string, width: number): readonly string[] {
+/**
+ * Breaks a text into lines of at most `width` columns, between words; a longer word is cut, and so is the last of `maxLines`. Nothing in it
+ * moves the cursor.
+ */
+export function wrap(text: string, width: number, maxLines = Infinity): readonly string[] {
   const lines: string[] = []
-  let line = ''
   for (const word of printable(text).split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (cells(longer) <= width) {
-      line = longer
-    } else {
-      if (line !== '') lines.push(line)
-      line = fit(word, width)
-    }
+    const last = lines.at(-1)
+    const fits = last !== undefined && (lines.length === maxLines || cells(last) + 1 + cells(word) <= width)
+    if (fits) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
   }
-  return [...lines, line]
+  return lines.map((line) => fit(line, width))
 }

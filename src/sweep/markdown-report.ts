@@ -1,6 +1,7 @@
+import { count, counted } from './figures.ts'
 import { placeOf } from './findings.ts'
 import type { SweepSummary } from './summary.ts'
-import { count, counted, headline, named, nextSteps } from './wording.ts'
+import { headline, named, nextSteps } from './wording.ts'
 
 /** How every report begins: by this a sweep knows its own from a file of the user's. */
 export const REPORT_HEAD = '# Sweep: '

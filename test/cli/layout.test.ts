@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import { renderFields } from '../../src/cli/fields.ts'
-import { cost, duration, moment, short } from '../../src/cli/figures.ts'
+import { cost, moment, short } from '../../src/cli/figures.ts'
 import { shortPath } from '../../src/cli/short-path.ts'
 import { styleOf } from '../../src/cli/style.ts'
 import type { CliStream } from '../../src/cli/context.ts'
 import { figureColumns, renderTable } from '../../src/cli/table.ts'
 import { withoutControls } from '../../src/cli/without-controls.ts'
 import { wrap } from '../../src/cli/wrap.ts'
-import { cells } from '../../src/sweep/terminal-text.ts'
+import { cells } from '../../src/cli/terminal-text.ts'
+import { duration } from '../../src/sweep/figures.ts'
 
 const stream = (facts: Partial<CliStream>) => facts as CliStream
 const plain = (width: number) => ({ ...styleOf(stream({}), {}), width })
@@ -66,6 +67,11 @@ describe('texts beside names', () => {
     }))
   })
 
+  test('the last line that is allowed is cut', () => {
+    expect(wrap('one two three four', 9, 2)).toEqual(['one two', 'three fo…'])
+    expect(wrap('one two', 9, 1)).toEqual(['one two'])
+  })
+
   test('a role prompt keeps its lines and loses what moves a cursor or turns text around', () => {
     expect(withoutControls(`a\r\n\tb${ESCAPE}[2J${ESCAPE}]0;title\u0007\u0008\u202ec`)).toBe('a\n\tbc')
   })
@@ -88,7 +94,7 @@ test('figures are short', () => {
   expect([0, 999, 1_000, 12_345, 999_949, 999_950, 4_500_000].map(short)).toEqual(['0', '999', '1.0k', '12.3k', '999.9k', '1.0M', '4.5M'])
   expect([
     0, 420, 9_999, 12_400, 59_600, 185_000, 3_599_600, 7_620_000,
-  ].map(duration)).toEqual(['0.0 s', '0.4 s', '10.0 s', '12 s', '1 m 00 s', '3 m 05 s', '1 h 00 m', '2 h 07 m'])
+  ].map(duration)).toEqual(['0.0 s', '0.4 s', '10 s', '12 s', '1 min', '3 min 5 s', '1 h', '2 h 7 min'])
   expect([0, 0.00421, 12.345].map(cost)).toEqual(['–', '$0.0042', '$12.35'])
   expect(moment(new Date(2026, 0, 3, 4, 5).getTime())).toBe('2026-01-03 04:05')
 })

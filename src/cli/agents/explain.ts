@@ -7,7 +7,8 @@ import type { CliContext } from '../context.ts'
 import { settingsDiagnosticsTo } from '../diagnostics.ts'
 import type { Field } from '../fields.ts'
 import { renderFields } from '../fields.ts'
-import { count, duration, several, tokensOf } from '../figures.ts'
+import { count, counted, duration } from '../../sweep/figures.ts'
+import { tokensOf } from '../figures.ts'
 import { shortPath } from '../short-path.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
@@ -51,8 +52,8 @@ function render(explanation: Explanation, diagnostics: readonly Diagnostic[], co
     ['mode', narrowed.explore ? 'explore' : type.mode],
     ['permissions', grant.mode],
     ['root', grant.root],
-    ['limits', `${several(grant.limits.maxTurns, 'turn')}, ${duration(grant.limits.timeout * MS_PER_SECOND)}`],
-    ['delegates', delegates ? `${several(grant.depth, 'level')} below it` : 'no'],
+    ['limits', `${counted(grant.limits.maxTurns, 'turn')}, ${duration(grant.limits.timeout * MS_PER_SECOND)}`],
+    ['delegates', delegates ? `${counted(grant.depth, 'level')} below it` : 'no'],
     ['per start', type.program ? 'no prompt: it is a program'
       : `about ${count(tokensOf(bytes))} tokens, ${count(bytes)} bytes (prompt ${count(systemBytes)}, tool schemas ${count(toolBytes)})`],
     ...narrowed.notes.map((note): Field => ['note', note]),

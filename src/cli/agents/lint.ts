@@ -7,10 +7,10 @@ import { lint } from '../../definitions/lint.ts'
 import type { LintVerdict } from '../../definitions/lint.ts'
 import type { ScopeFolder } from '../../definitions/scope-folders.ts'
 import { userFolder } from '../../settings/user-folder.ts'
-import { cells, printable } from '../../sweep/terminal-text.ts'
+import { cells, printable } from '../terminal-text.ts'
 import type { CliContext } from '../context.ts'
 import { settingsDiagnosticsTo } from '../diagnostics.ts'
-import { count, several } from '../figures.ts'
+import { count, counted } from '../../sweep/figures.ts'
 import { shortPath } from '../short-path.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
@@ -81,11 +81,11 @@ function summary(verdicts: readonly LintVerdict[]): string {
   const all = verdicts.flatMap(({ diagnostics }) => diagnostics)
   const of = (severity: Severity) => all.filter((diagnostic) => diagnostic.severity === severity).length
   const kinds = (kind: LintVerdict['kind']) => verdicts.filter((verdict) => verdict.kind === kind).length
-  const files = several(verdicts.length, 'file')
+  const files = counted(verdicts.length, 'file')
   const fixed = verdicts.filter((verdict) => verdict.fixed).length
   return [
-    `${files}: ${several(kinds('type'), 'type')}, ${count(kinds('skipped'))} skipped, ${count(kinds('documentation'))} documentation`,
-    `${several(of('error'), 'error')}, ${several(of('warning'), 'warning')}, ${several(of('note'), 'note')}`,
+    `${files}: ${counted(kinds('type'), 'type')}, ${count(kinds('skipped'))} skipped, ${count(kinds('documentation'))} documentation`,
+    `${counted(of('error'), 'error')}, ${counted(of('warning'), 'warning')}, ${counted(of('note'), 'note')}`,
     ...(fixed > 0 ? [`${count(fixed)} fixed`] : []),
   ].join('; ')
 }

@@ -4,7 +4,7 @@ import type { AgentType } from '../../core/agent-type.ts'
 import type { TypeListing } from '../../definitions/registry.ts'
 import { userFolder } from '../../settings/user-folder.ts'
 import type { CliContext } from '../context.ts'
-import { several } from '../figures.ts'
+import { counted } from '../../sweep/figures.ts'
 import { createNoticed } from '../noticed.ts'
 import { shortPath } from '../short-path.ts'
 import { styleOf } from '../style.ts'
@@ -68,18 +68,18 @@ function skipped(listing: TypeListing, { cwd, env }: CliContext, style: Style): 
 }
 
 function scopes(listing: TypeListing, { cwd, env }: CliContext, style: Style): string {
-  const counted = (folder: string) => listing.types.filter(({ type }) => type.path !== null && isBelow(type.path, folder)).length
+  const typesIn = (folder: string) => listing.types.filter(({ type }) => type.path !== null && isBelow(type.path, folder)).length
   const rows: (readonly Cell[])[] = listing.folders.map(({ scope, path, plugin }) => {
     const there = existsSync(path)
     return [
       plugin === undefined ? scope : `${scope} ${plugin}`,
-      { text: there ? several(counted(path), 'type') : '–', paint: style.paint.dim },
+      { text: there ? counted(typesIn(path), 'type') : '–', paint: style.paint.dim },
       { text: shortPath(path, { cwd, ...userFolder(env) }), paint: there ? (text: string) => text : style.paint.dim },
     ]
   })
   const inCode = listing.types.filter(({ type }) => type.scope === 'code').length
   const after = rows.findIndex(([scope]) => scope !== 'managed')
-  const code = ['code', { text: inCode === 0 ? '–' : several(inCode, 'type'), paint: style.paint.dim }, '--agents']
+  const code = ['code', { text: inCode === 0 ? '–' : counted(inCode, 'type'), paint: style.paint.dim }, '--agents']
   rows.splice(after === -1 ? rows.length : after, 0, code)
   return renderTable([{ title: 'SCOPE, HIGHEST FIRST' }, { title: 'USED' }, { title: 'FOLDER', cut: 'start' }], rows, style)
 }

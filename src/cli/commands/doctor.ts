@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { CadreError, messageOf } from '../../core/errors.ts'
-import { cells, printable } from '../../sweep/terminal-text.ts'
+import { cells, printable } from '../terminal-text.ts'
 import type { CliContext } from '../context.ts'
 import { broken } from '../doctor/check.ts'
 import type { Check } from '../doctor/check.ts'
 import { machineChecks } from '../doctor/machine.ts'
 import { projectChecks } from '../doctor/project.ts'
-import { several } from '../figures.ts'
+import { counted } from '../../sweep/figures.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
 import { wrap } from '../wrap.ts'
@@ -63,6 +63,6 @@ function render(checks: readonly Check[], { paint, width }: Style): string {
 }
 
 function summary(faults: number, warnings: number): string {
-  if (faults > 0) return `${several(faults, 'thing')} broken, ${several(warnings, 'warning')}.`
-  return warnings > 0 ? `Nothing is broken; ${several(warnings, 'warning')}.` : 'All is well.'
+  if (faults > 0) return `${counted(faults, 'thing')} broken, ${counted(warnings, 'warning')}.`
+  return warnings > 0 ? `Nothing is broken; ${counted(warnings, 'warning')}.` : 'All is well.'
 }

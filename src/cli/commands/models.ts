@@ -3,7 +3,7 @@ import type { Models, Price, ProviderListing } from '../../models/models.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { CliContext } from '../context.ts'
 import { settingsDiagnosticsTo } from '../diagnostics.ts'
-import { several } from '../figures.ts'
+import { counted } from '../../sweep/figures.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
 import { figureColumns, renderTable } from '../table.ts'
@@ -60,7 +60,7 @@ const renderProviders = (providers: readonly ProviderListing[], style: Style): s
     providers.map(({ provider, keyEnv, local, models, problem, baseUrl }) => [
       { text: provider, paint: style.paint.bold },
       keyEnv ?? (local ? 'local' : 'none needed'),
-      problem === null ? several(models.length, 'model') : { text: problem, paint: style.paint.yellow },
+      problem === null ? counted(models.length, 'model') : { text: problem, paint: style.paint.yellow },
       { text: baseUrl, paint: style.paint.dim },
     ]),
     style,

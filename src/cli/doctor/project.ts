@@ -4,7 +4,7 @@ import { messageOf } from '../../core/errors.ts'
 import { journalProblems } from '../../journal/integrity.ts'
 import { keyOf, knownProviders } from '../../models/provider-settings.ts'
 import type { Orchestrator } from '../../api.ts'
-import { several } from '../figures.ts'
+import { counted } from '../../sweep/figures.ts'
 import { broken, ok, warning } from './check.ts'
 import type { Check } from './check.ts'
 
@@ -38,18 +38,18 @@ function trust({ trusted, root }: Orchestrator): Check {
 
 function journal({ journal: { file, sessions } }: Orchestrator): Check {
   const problems = journalProblems(file)
-  if (problems.length === 0) return ok('journal', `${file} is sound, ${several(sessions({ all: true }).length, 'session')}`)
+  if (problems.length === 0) return ok('journal', `${file} is sound, ${counted(sessions({ all: true }).length, 'session')}`)
   return broken('journal', `${file}: ${problems.join('; ')}`, 'Move it away (with its -wal and -shm), or restore it from a backup.')
 }
 
 function types(orchestrator: Orchestrator): readonly Check[] {
   const { types: known, shadowed, skipped } = orchestrator.listTypes()
   const twice = shadowed.filter(({ type, by }) => type.scope === by.scope)
-  const loaded = `${several(known.length, 'type')} loaded`
+  const loaded = `${counted(known.length, 'type')} loaded`
   const hidden = twice.map(({ type, by }) => `${type.name}: ${by.path ?? by.scope} hides ${type.path ?? type.scope}`)
   return [
     skipped.length === 0 ? ok('agent types', loaded)
-      : warning('agent types', `${loaded}, ${several(skipped.length, 'file')} skipped`, 'Run cadre agents lint.'),
+      : warning('agent types', `${loaded}, ${counted(skipped.length, 'file')} skipped`, 'Run cadre agents lint.'),
     twice.length === 0 ? ok('duplicates', 'no type is defined twice in one scope')
       : warning('duplicates', hidden.join('; '), 'Rename or remove one of each.'),
   ]
@@ -66,7 +66,7 @@ async function providers({ models, settings: { providers: own } }: Orchestrator,
   return [
     ...usable.map(({ provider, keyEnv, models: listed, problem }) => {
       const key = keyEnv === null ? 'no key needed' : `${keyEnv} is set`
-      if (problem === null) return ok(provider, `${key}, ${several(listed.length, 'model')}`)
+      if (problem === null) return ok(provider, `${key}, ${counted(listed.length, 'model')}`)
       return warning(provider, `${key}, but ${problem}`, 'Check the key, the address and the network.')
     }),
     ...(absent === '' ? [] : [ok('other keys', `not set: ${absent}`)]),

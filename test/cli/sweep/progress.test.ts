@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createProgressLine } from '../../src/sweep/progress.ts'
-import type { SweepProgress } from '../../src/sweep/sweep.ts'
+import { createProgressLine } from '../../../src/cli/sweep/progress.ts'
+import type { SweepProgress } from '../../../src/sweep/sweep.ts'
 
 const at = (done: number, given: Partial<SweepProgress> = {}): SweepProgress => ({
   total: 1_000, done, failed: 0, cached: 0, running: 8, costUsd: 0, ...given,

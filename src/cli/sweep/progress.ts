@@ -1,8 +1,8 @@
-import type { SweepProgress } from './contract.ts'
-import { createPaint } from './paint.ts'
+import type { SweepProgress } from '../../sweep/contract.ts'
+import { count, duration, money } from '../../sweep/figures.ts'
+import { createPaint } from '../paint.ts'
+import { fit, printable } from '../terminal-text.ts'
 import { createPace } from './pace.ts'
-import { fit, printable } from './terminal-text.ts'
-import { count, duration, money } from './wording.ts'
 
 /** The part of a TTY or a pipe the line is written to. */
 export type ProgressStream = { write(text: string): unknown; readonly columns?: number }

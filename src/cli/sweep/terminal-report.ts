@@ -1,14 +1,18 @@
-import type { Finding, Level } from './findings.ts'
-import { createPaint, type Paint } from './paint.ts'
-import type { SweepSummary } from './summary.ts'
-import { cells, fit, fitEnd, pad, printable } from './terminal-text.ts'
-import { count, counted, headline, named, nextSteps } from './wording.ts'
+import { count, counted } from '../../sweep/figures.ts'
+import type { Finding, Level } from '../../sweep/findings.ts'
+import type { SweepSummary } from '../../sweep/summary.ts'
+import { headline, named, nextSteps } from '../../sweep/wording.ts'
+import { createPaint, type Paint } from '../paint.ts'
+import { cells, fit, fitEnd, pad, printable } from '../terminal-text.ts'
+import { wrap } from '../wrap.ts'
 
 /** `width` in columns; `maxRows`: lines for findings, and for answers. */
 export type ReportStyle = { readonly width: number; readonly colour: boolean; readonly maxRows: number }
 
 const WIDTHS = { least: 40, most: 160, kind: 16, item: 40 } as const
 const MAX_GROUPS = 5
+/** Lines a reason may take: at the top, and in the list of failures. */
+const MAX_LINES = { top: 8, listed: 3 } as const
 
 /**
  * A sweep's summary for a terminal or a pipe, ending in a line break: counts, findings by file, answers, failures with their reasons,
@@ -43,7 +47,7 @@ function head(summary: SweepSummary, { width, paint }: Page): Lines {
   return [
     paint.bold(title),
     ...wrap([TITLES[summary.status], headline(summary)].filter(Boolean).join(': '), width),
-    ...(summary.reason === null ? [] : wrap(printable(summary.reason), width).map(paint.red)),
+    ...(summary.reason === null ? [] : wrap(summary.reason, width, MAX_LINES.top).map(paint.red)),
   ]
 }
 
@@ -108,7 +112,7 @@ function failures({ status, failed, failures: { groups } }: SweepSummary, { widt
   return [
     paint.red(paint.bold(`Failed: ${counted(failed, 'item')}`)),
     ...shown.flatMap(({ items, ending, reason, examples }) => [
-      ...wrap(`${ending}: ${printable(reason)}`, room, 3).map((line, index) => row(index === 0 ? count(items) : '', line)),
+      ...wrap(`${ending}: ${reason}`, room, MAX_LINES.listed).map((line, index) => row(index === 0 ? count(items) : '', line)),
       paint.dim(row('', fit(printable(named(examples, items)), room))),
     ]),
     ...(groups.length > shown.length ? [paint.dim(`  … ${counted(groups.length - shown.length, 'more reason')}`)] : []),
@@ -124,16 +128,4 @@ function foot(summary: SweepSummary, { width, maxRows }: Page): Lines {
     ...steps.flatMap((step) => wrap(step, width)),
     ...(written.length > 0 ? ['Written:', ...written.map((path) => `  ${printable(path)}`)] : []),
   ]
-}
-
-/** Breaks a text at spaces; the last of `maxLines` is cut. */
-function wrap(text: string, width: number, maxLines = 8): Lines {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    const fits = last !== undefined && (cells(last) + 1 + cells(word) <= width || lines.length === maxLines)
-    if (fits) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines.map((line) => fit(line, width))
 }
