@@ -3,7 +3,8 @@ import { NO_USAGE } from '../../src/core/contract.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { AgentResult } from '../../src/core/result.ts'
 import { isObject } from '../../src/core/json.ts'
-import type { SweepDoors, SweepOptions, SweepProgress, SweepRun, SweepWork } from '../../src/sweep/sweep.ts'
+import { prepareSweep } from '../../src/sweep/sweep.ts'
+import type { SweepDoors, SweepOptions, SweepProgress, SweepRun, SweepSummary, SweepWork } from '../../src/sweep/sweep.ts'
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -84,3 +85,6 @@ export const options = (given: Partial<SweepOptions> = {}): SweepOptions => ({
 /** `count` small files: `src/f0000.ts`, … */
 export const manyFiles = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`src/f${String(index).padStart(4, '0')}.ts`, `// ${index}`]))
+
+/** Prepares a sweep and runs it. */
+export const sweep = async (given: SweepOptions, doors: SweepDoors): Promise<SweepSummary> => (await prepareSweep(given, doors)).run(doors)

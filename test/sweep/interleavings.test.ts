@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sweep } from '../../src/sweep/sweep.ts'
-import { failed, fakeDoors, manyFiles, options, resultOf } from './fake-doors.ts'
+import { failed, fakeDoors, manyFiles, options, resultOf, sweep } from './fake-doors.ts'
 
 type Round = {
   readonly parallel: number

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { sweep } from '../../src/sweep/sweep.ts'
-import { fakeDoors, manyFiles, options, resultOf } from './fake-doors.ts'
+import { fakeDoors, manyFiles, options, resultOf, sweep } from './fake-doors.ts'
 
 function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cadre-sweep-test-'))

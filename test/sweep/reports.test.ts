@@ -5,8 +5,7 @@ import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Json } from '../../src/core/json.ts'
 import { findingsOf } from '../../src/sweep/findings.ts'
-import { sweep } from '../../src/sweep/sweep.ts'
-import { failed, fakeDoors, manyFiles, options, resultOf, type Agent } from './fake-doors.ts'
+import { failed, fakeDoors, manyFiles, options, resultOf, type Agent, sweep } from './fake-doors.ts'
 
 const folders: string[] = []
 afterEach(() => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { CadreError } from '../../src/core/errors.ts'
-import { exitCodeOf, sweep } from '../../src/sweep/sweep.ts'
-import { failed, fakeDoors, manyFiles, options, resultOf } from './fake-doors.ts'
+import { exitCodeOf } from '../../src/sweep/sweep.ts'
+import { failed, fakeDoors, manyFiles, options, resultOf, sweep } from './fake-doors.ts'
 
 const folders: string[] = []
 const tempFolder = () => {
@@ -313,8 +313,7 @@ describe('CMD-12 --out', () => {
     const out = join(tempFolder(), 'out')
     const { doors, started } = fakeDoors({ files: manyFiles(100), agent: () => resultOf({ output: 'x'.repeat(100_000) }) })
     const script = `
-      import { sweep } from ${JSON.stringify(new URL('../../src/sweep/sweep.ts', import.meta.url).href)}
-      import { fakeDoors, manyFiles, options, resultOf } from ${JSON.stringify(new URL('fake-doors.ts', import.meta.url).href)}
+      import { fakeDoors, manyFiles, options, resultOf, sweep } from ${JSON.stringify(new URL('fake-doors.ts', import.meta.url).href)}
       const { doors } = fakeDoors({ files: manyFiles(100), agent: () => resultOf({ output: 'x'.repeat(100_000) }) })
       await sweep(options({ out: ${JSON.stringify(out)} }), doors).catch(({ code, message }) => console.log(code, message))`
     const { stdout } = spawnSync('bash', ['-c', 'ulimit -f 2000; exec "$0" --input-type=module -e "$1"', process.execPath, script], { encoding: 'utf8' })

@@ -6,8 +6,7 @@ import * as fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { renderReport } from '../../../src/cli/sweep/terminal-report.ts'
 import { cells } from '../../../src/cli/terminal-text.ts'
-import { sweep } from '../../../src/sweep/sweep.ts'
-import { failed, fakeDoors, manyFiles, options, resultOf, type Agent } from '../../sweep/fake-doors.ts'
+import { failed, fakeDoors, manyFiles, options, resultOf, type Agent, sweep } from '../../sweep/fake-doors.ts'
 
 /** The summary of a sweep over `count` files. */
 async function reports(count: number, agent: Agent) {
