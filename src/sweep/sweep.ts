@@ -9,7 +9,7 @@ import { createResultsFile, type ResultsFile } from './results-file.ts'
 import { createRun, type Run } from './run.ts'
 import type { SweepSummary } from './summary.ts'
 
-export type { SweepAgents, SweepDoors, SweepInputs, SweepItem, SweepOptions, SweepProgress, SweepRun, SweepWork } from './contract.ts'
+export type { SweepAgents, SweepDoors, SweepInputs, SweepOptions, SweepProgress, SweepRun, SweepWork } from './contract.ts'
 export { exitCodeOf, type SweepSummary } from './summary.ts'
 
 /** A sweep whose options, items and prompts are known to be good. */
