@@ -25,8 +25,10 @@ export type TryFacts = {
  * properties: importing their classes would load them before they are needed.
  */
 export function classify(error: unknown, { begun, usage, secrets }: TryFacts): TryFailure {
-  if (error instanceof TryFailure) {
-    return new TryFailure(error.message, { kind: error.kind, status: error.status, retryAfterMs: error.retryAfterMs, usage })
+  const ours = causesOf(error).find((cause) => cause instanceof TryFailure)
+  if (ours) {
+    const { kind, status, retryAfterMs } = ours
+    return new TryFailure(redact(ours.message, secrets), { kind, status, retryAfterMs, usage })
   }
   const status = statusOf(error)
   const kind = kindOf(error, status, begun)
@@ -62,14 +64,20 @@ function headersOf(error: unknown): Readonly<Record<string, string>> {
 
 /** fetch failed, or a socket did: said by a system error code somewhere among the causes. */
 function isNetworkError(error: unknown): boolean {
-  let current = error
-  for (let depth = 0; depth < MAX_CAUSES && typeof current === 'object' && current !== null; depth += 1) {
-    const code = property(current, 'code')
-    if (typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(code)) return true
-    if (property(current, 'isRetryable') === true) return true
+  return causesOf(error).some((cause) => {
+    const code = property(cause, 'code')
+    return (typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(code)) || property(cause, 'isRetryable') === true
+  })
+}
+
+/** An error and what caused it, outermost first: the packages wrap what the reading of a body throws. */
+function causesOf(error: unknown): readonly object[] {
+  const causes: object[] = []
+  for (let current = error; causes.length < MAX_CAUSES && typeof current === 'object' && current !== null;) {
+    causes.push(current)
     current = property(current, 'cause')
   }
-  return false
+  return causes
 }
 
 /** The provider's own words: the message of its error, else the beginning of the body, else the innermost cause. */

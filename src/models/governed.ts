@@ -1,6 +1,6 @@
 import { addUsage, type Delta, type Model, NO_USAGE, type Reply, totalTokens, type Usage } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
-import { TryFailure } from './try-failure.ts'
+import { type FailureKind, TryFailure } from './try-failure.ts'
 
 /** A wait before the next try: `attempt` is the try that failed, 1 for the first. */
 export type Pause = {
@@ -26,6 +26,9 @@ export type Governing = {
 }
 
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000, jitter: 0.2 } as const
+
+/** What another try would only pay for again. */
+const HOPELESS: ReadonlySet<FailureKind> = new Set(['refused', 'oversize'])
 
 /** A reply with nothing in it is asked for again this often (MOD-05). */
 const EMPTY_RETRIES = 1
@@ -63,7 +66,7 @@ export function governed(model: Model, governing: Governing): Model {
           signal.throwIfAborted()
           if (shown) onDelta({ kind: 'reset' })
           if (failure.kind === 'empty') empty += 1
-          const hopeless = failure.kind === 'refused' || empty > EMPTY_RETRIES || attempt >= governing.maxTries
+          const hopeless = HOPELESS.has(failure.kind) || empty > EMPTY_RETRIES || attempt >= governing.maxTries
           if (hopeless) throw finalError(model.id, failure, attempt, governing)
           if (failure.kind === 'empty') continue
           const waitMs = failure.retryAfterMs ?? backoff(attempt)

@@ -1,6 +1,7 @@
 import { messageOf } from '../core/errors.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { Price } from './prices.ts'
+import { providerFetch } from './provider-fetch.ts'
 import { type Environment, keyOf, type Provider } from './provider-settings.ts'
 import { redact } from './redact.ts'
 
@@ -51,7 +52,7 @@ export async function listProvider(
 
 async function fetchNames(provider: Provider, baseUrl: string, key: string | null, signal: AbortSignal): Promise<readonly string[]> {
   const { url, headers } = listRequest(provider, baseUrl, key)
-  const response = await fetch(url, { headers: { ...headers, ...provider.headers }, signal })
+  const response = await providerFetch(url, { headers: { ...headers, ...provider.headers }, signal })
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim())
   const body: unknown = await response.json()
   if (!isObject(body)) throw new Error('the answer is no list of models')

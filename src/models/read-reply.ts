@@ -1,10 +1,17 @@
 import type { LanguageModelV4Content, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { type Delta, NO_USAGE, type ToolCall, type Usage } from '../core/contract.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { oversize } from './body-limit.ts'
 import type { ReplyPart } from './reply-parts.ts'
 
 type Block = { readonly kind: 'reasoning' | 'text'; text: string; meta: JsonObject | undefined }
 type Call = { readonly kind: 'call'; readonly call: ToolCall; readonly meta: JsonObject | undefined }
+
+/**
+ * How much text, reasoning and arguments of calls one reply may hold, in UTF-16 characters: about a million tokens, and what the journal
+ * takes in without a pause that is felt. A stream may bring more bytes than that, because most of them are framing.
+ */
+export const MAX_REPLY_CHARS = 4_000_000
 
 /** How a reply ended, in the packages' words; null while it has not. */
 export type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']['unified']
@@ -17,6 +24,11 @@ export class ReplyReader {
   finish: Finish | null = null
   readonly #pieces: (Block | Call)[] = []
   readonly #open = new Map<string, Block>()
+  /** Characters of arguments that came in pieces, by call: the whole call repeats them. */
+  readonly #inputs = new Map<string, number>()
+  /** How many names were made for an id that was taken. */
+  readonly #copies = new Map<string, number>()
+  #chars = 0
   readonly #taken: Set<string>
   readonly #turn: number
   readonly #onDelta: (delta: Delta) => void
@@ -28,7 +40,7 @@ export class ReplyReader {
     this.#onDelta = onDelta
   }
 
-  /** Takes one part in. An error part throws what it holds. */
+  /** Takes one part in. An error part throws what it holds; a reply over MAX_REPLY_CHARS a TryFailure of kind `oversize`. */
   push(part: LanguageModelV4StreamPart | LanguageModelV4Content): void {
     switch (part.type) {
       case 'text-start':
@@ -48,7 +60,12 @@ export class ReplyReader {
         this.#start(part.type, '', part.providerMetadata)
         this.#append(part.type, '', part.text, undefined)
         break
+      case 'tool-input-delta':
+        this.#inputs.set(part.id, (this.#inputs.get(part.id) ?? 0) + part.delta.length)
+        this.#count(part.delta.length)
+        break
       case 'tool-call':
+        this.#count(Math.max(0, part.input.length - (this.#inputs.get(part.toolCallId) ?? 0)))
         this.#pieces.push({
           kind: 'call',
           call: { id: this.#freeId(part.toolCallId), name: part.toolName, input: parsed(part.input), local: false },
@@ -71,7 +88,7 @@ export class ReplyReader {
         break
       case 'error':
         throw part.error
-      default: // tool input on its way, sources, files: the whole call follows, the rest is none of ours
+      default: // begin and end of a call's arguments, sources, files: none of ours
     }
   }
 
@@ -99,6 +116,7 @@ export class ReplyReader {
   }
 
   #append(kind: Block['kind'], id: string, text: string, metadata: SharedV4ProviderMetadata | undefined): void {
+    this.#count(text.length)
     const block = this.#open.get(`${kind} ${id}`)
     if (!block) return
     block.text += text
@@ -106,9 +124,17 @@ export class ReplyReader {
     if (text !== '') this.#onDelta({ kind, text })
   }
 
+  #count(chars: number): void {
+    this.#chars += chars
+    if (this.#chars > MAX_REPLY_CHARS) throw oversize(`the reply is over ${MAX_REPLY_CHARS.toLocaleString('en-US')} characters`)
+  }
+
   #freeId(id: string): string {
     let free = id
-    for (let n = 1; free === '' || this.#taken.has(free); n += 1) free = `${id || 'call'}_${this.#turn}_${n}`
+    // Counts on from the last one: thousands of calls with one id would be compared with each other.
+    let n = this.#copies.get(id) ?? 0
+    while (free === '' || this.#taken.has(free)) free = `${id || 'call'}_${this.#turn}_${++n}`
+    this.#copies.set(id, n)
     this.#taken.add(free)
     return free
   }

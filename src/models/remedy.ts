@@ -21,6 +21,8 @@ export function remedyFor(failure: TryFailure, provider: Provider, model: string
   switch (failure.kind) {
     case 'refused':
       return 'The request will be refused again: check what the model takes (context length, tools, effort), or choose another model.'
+    case 'oversize':
+      return `No model writes that much: check the address ${provider.baseUrl ?? ''} of provider ${provider.name}, or choose another model.`
     case 'network':
       if (provider.local) return `Is ${provider.name} running at ${provider.baseUrl ?? ''}? Start it, or choose another model.`
       return `Check the network, and the address ${provider.baseUrl ?? ''} of provider ${provider.name}.`

@@ -1,4 +1,5 @@
 import type { Fetch } from './call-fetch.ts'
+import { isJson, providerFetch } from './provider-fetch.ts'
 
 /** Thrown through a provider package that asked for a stream, when the server answered with a whole body instead. */
 export class PlainReply extends Error {
@@ -11,23 +12,14 @@ export class PlainReply extends Error {
 }
 
 /**
- * fetch for one streaming call. `onBytes` hears of the response's head and of every piece of its body, also of comments that keep a line
- * alive, which no package passes on. A good reply that is no event stream is thrown as PlainReply, so that it is read as what it is without
- * a second request.
+ * providerFetch for one streaming call. `onBytes` hears of the response's head and of every piece of its body, also of comments that keep a
+ * line alive, which no package passes on. A good reply that is no event stream is thrown as PlainReply, so that it is read as what it is
+ * without a second request.
  */
 export function watchedFetch(onBytes: (ok: boolean) => void): Fetch {
   return async (input, init) => {
-    const response = await fetch(input, init)
-    onBytes(response.ok)
-    if (response.body === null) return response
-    const body = response.body.pipeThrough(new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(piece, controller) {
-        onBytes(response.ok)
-        controller.enqueue(piece)
-      },
-    }))
-    const watched = new Response(body, response)
-    if (response.ok && /\bapplication\/json\b/i.test(response.headers.get('content-type') ?? '')) throw new PlainReply(watched)
-    return watched
+    const response = await providerFetch(input, init, onBytes)
+    if (response.body !== null && response.ok && isJson(response)) throw new PlainReply(response)
+    return response
   }
 }
