@@ -24,8 +24,11 @@ const programs = createPrograms()
 
 export const closePrograms = (): Promise<void> => programs.close()
 
-/** Runs a built-in program on a folder. `time` is what its clock shows. Rejects as the program does. */
-export async function runProgram(name: string, root: string, prompt: Json, options: { readonly time?: number } = {}): Promise<ProgramRun> {
+/** `time` is what the program's clock shows; `instead` answers a call before the tool would, where it gives a text. */
+type RunOptions = { readonly time?: number; readonly instead?: (call: ToolCall) => string | null }
+
+/** Runs a built-in program on a folder. Rejects as the program does. */
+export async function runProgram(name: string, root: string, prompt: Json, options: RunOptions = {}): Promise<ProgramRun> {
   const path = fileURLToPath(new URL(`../../agents/${name}.md`, import.meta.url))
   const markdown = readFileSync(path, 'utf8')
   const program = firstProgram(markdown, 1)
@@ -42,7 +45,10 @@ export async function runProgram(name: string, root: string, prompt: Json, optio
         { signal: new AbortController().signal, onDelta() {} },
       )
       if (reply.calls.length === 0) return { value: reply.value, turns: turn, ...all }
-      const outcomes = await Promise.all(reply.calls.map((call) => answer(call, root, git)))
+      const outcomes = await Promise.all(reply.calls.map(async (call) => {
+        const text = options.instead?.(call) ?? null
+        return text === null ? answer(call, root, git) : { callId: call.id, tool: call.name, ok: true, text }
+      }))
       all.calls.push(...reply.calls)
       all.outcomes.push(...outcomes)
       messages.push({ role: 'assistant', text: reply.text, calls: reply.calls, ...(reply.opaque !== undefined && { opaque: reply.opaque }) }, { role: 'tool', outcomes })
