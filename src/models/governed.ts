@@ -28,7 +28,7 @@ export type Governing = {
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000, jitter: 0.2 } as const
 
 /** What another try would only pay for again. */
-const HOPELESS: ReadonlySet<FailureKind> = new Set(['refused', 'oversize'])
+const HOPELESS: ReadonlySet<FailureKind> = new Set(['refused', 'oversize', 'redirect'])
 
 /** A reply with nothing in it is asked for again this often (MOD-05). */
 const EMPTY_RETRIES = 1

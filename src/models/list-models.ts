@@ -4,6 +4,7 @@ import type { Price } from './prices.ts'
 import { providerFetch } from './provider-fetch.ts'
 import { type Environment, keyOf, type Provider } from './provider-settings.ts'
 import { redact } from './redact.ts'
+import { TryFailure } from './try-failure.ts'
 
 /** A provider that can be used now (MOD-09): it has a key, needs none, or is a local server that answered. */
 export type ProviderListing = {
@@ -37,7 +38,8 @@ export async function listProvider(
       names ??= listed
     } catch (error) {
       if (provider.local) return null
-      problem = redact(`its models cannot be listed: ${messageOf(error)}`, secrets)
+      const remedy = error instanceof TryFailure && error.kind === 'redirect' ? `; if it moved, set providers.${provider.name}.baseUrl` : ''
+      problem = redact(`its models cannot be listed: ${messageOf(error)}${remedy}`, secrets)
     }
   }
   return {

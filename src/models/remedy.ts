@@ -23,6 +23,9 @@ export function remedyFor(failure: TryFailure, provider: Provider, model: string
       return 'The request will be refused again: check what the model takes (context length, tools, effort), or choose another model.'
     case 'oversize':
       return `No model writes that much: check the address ${provider.baseUrl ?? ''} of provider ${provider.name}, or choose another model.`
+    case 'redirect':
+      return 'Requests and keys follow no redirect. ' +
+        `If ${provider.name} has moved there, set providers.${provider.name}.baseUrl to its address.`
     case 'network':
       if (provider.local) return `Is ${provider.name} running at ${provider.baseUrl ?? ''}? Start it, or choose another model.`
       return `Check the network, and the address ${provider.baseUrl ?? ''} of provider ${provider.name}.`

@@ -4,8 +4,9 @@ import type { Usage } from '../core/contract.ts'
  * Why one try went wrong. `refused`: the provider will answer the same again; every other kind may go better next time.
  * `rate`: 429. `server`: 408 and 5xx, 529 included. `network`: no answer. `stream`: an answer that broke off or made no sense. `stopped`:
  * the caller's signal ended it. `oversize`: an answer that was cut off because no reply is that large.
+ * `redirect`: the provider is somewhere else, it says.
  */
-export type FailureKind = 'rate' | 'server' | 'network' | 'stream' | 'silence' | 'empty' | 'refused' | 'stopped' | 'oversize'
+export type FailureKind = 'rate' | 'server' | 'network' | 'stream' | 'silence' | 'empty' | 'refused' | 'stopped' | 'oversize' | 'redirect'
 
 /** What a try may know of itself. */
 export type FailureFacts = {
