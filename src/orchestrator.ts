@@ -20,8 +20,8 @@ import { createSessions } from './sessions.ts'
 import { liveSettings } from './settings/live.ts'
 import { userFolder } from './settings/user-folder.ts'
 import type { Crew } from './supervisor.ts'
-import { linesOf, sweepDoors } from './sweep-run.ts'
-import { sweep } from './sweep/sweep.ts'
+import { linesOf, sweepAgents, sweepInputs } from './sweep-run.ts'
+import { prepareSweep } from './sweep/sweep.ts'
 import { createThreads } from './threads/runner.ts'
 import { agent as agentTool } from './tools/agent.ts'
 import { blame as blameTool } from './tools/blame.ts'
@@ -162,22 +162,21 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       if (narrow(grant, type).grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(type, grant))
       const cores = availableParallelism()
       const width = parallel ?? (type.program ? cores : MODEL_PARALLEL)
+      const stop = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
+      const inputs = sweepInputs({ grant, cwd, stdin: stdin ?? (() => linesOf(process.stdin)) })
+      const prepared = await prepareSweep({ ...request, parallel: width, signal: stop }, inputs)
       threads.warm(Math.min(width, cores))
       if (type.program) programs.warm(Math.min(width, cores))
       const session = { kind: 'sweep', title: `${type.name} over ${request.over}`, maxRunning: Math.max(width, limits().maxRunning) } as const
-      const stop = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
       return sessions.open(session, async (crew) => {
-        const doors = sweepDoors(servicesOf(crew), {
+        const summary = await prepared.run(sweepAgents(servicesOf(crew), {
           grant,
-          cwd,
           type,
           model,
           reducer,
           findByKey: (key) => journal.findByKey(key),
-          stdin: stdin ?? (() => linesOf(process.stdin)),
           onProgress: (progress) => onProgress?.(progress),
-        })
-        const summary = await sweep({ ...request, parallel: width, signal: stop }, doors)
+        }))
         return { value: summary, status: summary.status }
       })
     },
@@ -189,9 +188,11 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     async close() {
       closing.abort(new CadreError('STOPPED', 'The session was closed'))
       await sessions.close()
-      await Promise.all([types.close(), threads.close(), programs.close()])
       models.close()
-      await journal.close()
+      // Each is closed whatever becomes of the others; the first fault is told.
+      const closed = await Promise.allSettled([types.close(), threads.close(), programs.close(), journal.close()])
+      const fault = closed.find((end) => end.status === 'rejected')
+      if (fault) throw fault.reason
     },
   }
 }

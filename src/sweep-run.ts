@@ -10,7 +10,7 @@ import { narrow } from './core/narrow.ts'
 import type { AgentResult } from './core/result.ts'
 import { startAgent } from './delegate.ts'
 import type { Services, Start } from './delegate.ts'
-import type { SweepAgents, SweepDoors, SweepInputs, SweepRun, SweepWork } from './sweep/contract.ts'
+import type { SweepAgents, SweepInputs, SweepRun, SweepWork } from './sweep/contract.ts'
 import { hashFile, readFunctions } from './tools/reading/index.ts'
 
 /** Paths asked for at a time: as many as the read tool gives. */
@@ -108,10 +108,6 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
     onProgress: options.onProgress,
   }
 }
-
-/** Everything a sweep asks of the rest of the system. */
-export const sweepDoors = (services: Services, options: InputOptions & AgentOptions): SweepDoors =>
-  ({ ...sweepInputs(options), ...sweepAgents(services, options) })
 
 /** The user's folder as path tools name it; the root itself when it lies elsewhere. */
 function within(root: string, cwd: string): string {

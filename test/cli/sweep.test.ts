@@ -81,8 +81,9 @@ describe('CMD-05: a sweep goes on where it was', () => {
   })
 })
 
-test('CMD-02, CMD-03: what is wrong with a sweep is one message on stderr, nothing on stdout, and exit code 2', async () => {
+test('CMD-02, CMD-03: what is wrong with a sweep is one message on stderr, nothing on stdout, exit code 2, and leaves no session', async () => {
   const place = repository()
+  place.write('project/rows.csv', 'a,b\n1\n')
   for (const [args, said] of [
     [['sweep'], 'Say what to sweep over'],
     [['sweep', '--over', 'nothing/**', '--agent', 'todo-audit'], 'nothing/**'],
@@ -90,6 +91,8 @@ test('CMD-02, CMD-03: what is wrong with a sweep is one message on stderr, nothi
     [['sweep', '--over', 'src/*', '--parallel', '0'], '--parallel'],
     [['sweep', 'Look at {itm}', '--over', 'src/*', '--agent', 'todo-audit'], '{itm}'],
     [['sweep', 'Look at {item}', '--over', 'src/*'], 'No model is set.'],
+    [['sweep', '--over', 'rows.csv', '--agent', 'todo-audit'], 'rows.csv cannot be read as CSV'],
+    [['sweep', '--over', 'src/*', '--agent', 'todo-audit', '--out', 'src/f1.ts'], 'is a file'],
     [['swep', '--over', 'src/*'], 'did you mean "sweep"'],
   ] as const) {
     const run = await place.cadre(args)
@@ -97,6 +100,7 @@ test('CMD-02, CMD-03: what is wrong with a sweep is one message on stderr, nothi
     expect(run.stderr).toContain(said)
     expect(run.stderr).not.toMatch(/^\s+at /m)
   }
+  expect(await place.json(['sessions', 'list', '--all'])).toEqual([])
 })
 
 test('CMD-05, CMD-12: --over and --out count from where one stands; items and findings are named from the root, and --help says so', async () => {
