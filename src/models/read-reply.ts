@@ -2,6 +2,7 @@ import type { LanguageModelV4Content, LanguageModelV4StreamPart, LanguageModelV4
 import { type Delta, NO_USAGE, type ToolCall, type Usage } from '../core/contract.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { oversize } from './body-limit.ts'
+import { isTooDeep } from './nesting.ts'
 import type { ReplyPart } from './reply-parts.ts'
 
 type Block = { readonly kind: 'reasoning' | 'text'; text: string; meta: JsonObject | undefined }
@@ -140,21 +141,23 @@ export class ReplyReader {
   }
 }
 
-/** Arguments that are no JSON reach the loop as the text they are: its check of the input answers the model. */
+/** Arguments that are no JSON, or nested too deep, reach the loop as the text they are: its check of the input answers the model. */
 function parsed(input: string): Json {
   try {
     // JSON.parse gives JSON and nothing else.
-    return JSON.parse(input) as Json
+    const value = JSON.parse(input) as Json
+    return isTooDeep(value) ? input : value
   } catch {
     return input
   }
 }
 
-/** What a provider wants back, as plain JSON. Web citations are the one kind it does not. */
+/** What a provider wants back, as plain JSON. Web citations are the one kind it does not, and what is nested too deep for the journal. */
 function metaOf(metadata: SharedV4ProviderMetadata | undefined): JsonObject | undefined {
   if (!metadata) return undefined
   const entries = Object.entries(metadata).flatMap(([name, values]) => {
-    const kept = Object.entries(values).filter(([key, value]) => value !== undefined && value !== null && key !== 'citations')
+    const kept = Object.entries(values).filter(([key, value]) =>
+      value !== undefined && value !== null && key !== 'citations' && !isTooDeep(value))
     return kept.length > 0 ? [[name, Object.fromEntries(kept)] as const] : []
   })
   return entries.length > 0 ? Object.fromEntries(entries) : undefined
