@@ -5,9 +5,12 @@ import { cannotWrite } from './cannot-write.ts'
 /** Pieces are collected to this many characters: a write of its own for each would cost more than all the rest. */
 const CHUNK_CHARS = 256 * 1024
 
+/** Where a file grows until it is whole: beside it, under one name, so that what a kill left is overwritten. */
+export const unfinishedName = (name: string): string => `.${name}.new`
+
 /** Writes a file piece by piece so that readers see the old one or the whole new one, never a part. Rejects when the disk does. */
 export async function writeAtomically(path: string, pieces: AsyncIterable<string>): Promise<void> {
-  const unfinished = join(dirname(path), `.${basename(path)}.new`)
+  const unfinished = join(dirname(path), unfinishedName(basename(path)))
   const handle = await open(unfinished, 'w').catch((error: unknown) => {
     throw cannotWrite(path, error)
   })

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { isObject } from '../core/json.ts'
 import { REPORT_HEAD } from './markdown-report.ts'
@@ -23,7 +24,8 @@ const OURS = {
 
 /** Whether something stands at `path` that no sweep wrote, and that one would overwrite. An empty file is nobody's. */
 export async function isForeign(path: string, kind: keyof typeof OURS): Promise<boolean> {
-  const handle = await open(path).catch(() => null)
+  // Without O_NONBLOCK, opening a FIFO waits for whoever writes to it.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null)
   if (handle === null) return false // not there; or not readable, then writing it says why
   try {
     if (!(await handle.stat()).isFile()) return true

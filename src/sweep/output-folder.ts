@@ -1,7 +1,9 @@
-import { realpath, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, realpath, rm, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { CadreError } from '../core/errors.ts'
-import { writeAtomically } from './atomic-file.ts'
+import { unfinishedName, writeAtomically } from './atomic-file.ts'
+import { cannotWrite } from './cannot-write.ts'
+import { LOCK_NAME, lockFolder, refuseOwned, TAKEOVER_NAME } from './folder-lock.ts'
 import { isForeign } from './foreign-file.ts'
 import { renderMarkdown } from './markdown-report.ts'
 import type { SweepInputs } from './contract.ts'
@@ -11,29 +13,46 @@ import type { SweepSummary } from './summary.ts'
 
 const REPORT_NAME = 'report.md'
 const SARIF_NAME = 'report.sarif'
-const OWN_NAMES: readonly string[] = [RESULTS_NAME, UNPUBLISHED_NAME, REPORT_NAME, SARIF_NAME]
+/** Where nothing of worth ever stands: such a file is overwritten or removed. */
+const PASSING_NAMES: readonly string[] = [UNPUBLISHED_NAME, unfinishedName(REPORT_NAME), unfinishedName(SARIF_NAME), LOCK_NAME, TAKEOVER_NAME]
+const OWN_NAMES: readonly string[] = [RESULTS_NAME, REPORT_NAME, SARIF_NAME, ...PASSING_NAMES]
 
 /** The folder of `--out`. It may lie inside the root: what the sweep writes there is no item of its next run. */
 export type OutputFolder = {
   readonly path: string
   /** Whether a path, relative to the root, is one of the files a sweep writes here. */
   isOwn(path: string): boolean
+  /**
+   * Makes the folder if it is missing, and this sweep its only owner until what is answered is called. Throws USAGE when another sweep owns
+   * it, or the disk takes no file.
+   */
+  take(): Promise<() => void>
   /** Writes `report.md`, and `report.sarif` if there are findings (else an old one is removed). Answers where everything is. */
   write(summary: SweepSummary, results: ResultsFile): Promise<SweepSummary['files']>
 }
 
-/** Resolves `--out`; makes nothing yet. Throws USAGE when it is a file, or when files that no sweep wrote stand where the sweep would write. */
+/**
+ * Resolves `--out`; makes nothing yet. Throws USAGE when it is a file, another sweep owns it, or something that no sweep wrote stands where
+ * the sweep would write.
+ */
 export async function outputFolder(out: string, { root, cwd }: Pick<SweepInputs, 'root' | 'cwd'>): Promise<OutputFolder> {
   const path = resolve(cwd, out)
   if ((await stat(path).catch(() => null))?.isDirectory() === false) {
     throw new CadreError('USAGE', `--out ${out} is a file. Name a folder; it is made if it is missing.`)
   }
   await refuseForeign(path, out)
+  refuseOwned(path, out)
   const inRoot = relative(root, await realpath(path).catch(() => path)).split(sep).join('/')
   const own = new Set(OWN_NAMES.map((name) => (inRoot ? `${inRoot}/${name}` : name)))
   return {
     path,
     isOwn: (item) => own.has(item.replace(/^\.\//, '')),
+    async take() {
+      await mkdir(path, { recursive: true }).catch((error: unknown) => {
+        throw cannotWrite(path, error)
+      })
+      return lockFolder(path, out)
+    },
     async write(summary, results) {
       const hasFindings = summary.findings.total > 0
       const files = {
@@ -53,14 +72,23 @@ const KINDS = { [RESULTS_NAME]: 'results', [REPORT_NAME]: 'report', [SARIF_NAME]
 
 async function refuseForeign(folder: string, out: string): Promise<void> {
   const kinds = Object.entries(KINDS)
-  const foreign = await Promise.all(kinds.map(([name, kind]) => isForeign(join(folder, name), kind)))
-  const names = kinds.flatMap(([name], index) => (foreign[index] ? [name] : []))
+  const foreign = await Promise.all([
+    ...kinds.map(async ([name, kind]) => ((await isForeign(join(folder, name), kind)) ? [name] : [])),
+    ...PASSING_NAMES.map(async (name) => ((await isOtherThanFile(join(folder, name))) ? [name] : [])),
+  ])
+  const names = foreign.flat()
   if (names.length === 0) return
   throw new CadreError(
     'USAGE',
     `--out ${out} would overwrite ${names.join(' and ')}, which no sweep wrote. Name another folder (it is made if it is missing), or move ` +
       `${names.length > 1 ? 'the files' : 'the file'} away.`,
   )
+}
+
+/** A folder, FIFO or device cannot be written over, and a link would be written through. */
+async function isOtherThanFile(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => null)
+  return stats !== null && !stats.isFile()
 }
 
 async function* whole(text: string): AsyncIterable<string> {

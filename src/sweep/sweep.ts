@@ -1,6 +1,6 @@
 import { CadreError } from '../core/errors.ts'
 import { toBatches } from './batches.ts'
-import type { SweepAgents, SweepDoors, SweepInputs, SweepOptions } from './contract.ts'
+import type { SweepAgents, SweepInputs, SweepOptions } from './contract.ts'
 import { readItems } from './items.ts'
 import { outputFolder, type OutputFolder } from './output-folder.ts'
 import { composer } from './prompts.ts'
@@ -24,7 +24,7 @@ export type PreparedSweep = {
 
 /**
  * Reads what there is to do, once, and runs nothing. Rejects with USAGE for an option that cannot be used, when there is no item, a row is bad,
- * the prompt cannot be filled for one of them, or `out` holds files of the user's: all that a user can get wrong.
+ * the prompt cannot be filled for one of them, or `out` holds files of the user's or belongs to a running sweep: all that a user can get wrong.
  */
 export async function prepareSweep(options: SweepOptions, inputs: SweepInputs): Promise<PreparedSweep> {
   const started = performance.now()
@@ -37,9 +37,10 @@ export async function prepareSweep(options: SweepOptions, inputs: SweepInputs): 
   return {
     async run(doors) {
       if (options.reduce && !doors.reduce) throw new CadreError('INVARIANT', 'A sweep with a reduce prompt was started without a way to run its agent.')
-      const needsFile = folder !== null || options.reduce
-      const file = needsFile ? await createResultsFile(folder?.path ?? null, options.batch) : null
+      const release = await folder?.take()
+      let file: ResultsFile | null = null
       try {
+        if (folder || options.reduce) file = await createResultsFile(folder?.path ?? null, options.batch)
         const run = createRun({ options, doors, found, compose, file, started })
         const pending = await run.skipFinished(batches)
         if (options.signal.aborted) return run.summary(null)
@@ -47,16 +48,14 @@ export async function prepareSweep(options: SweepOptions, inputs: SweepInputs): 
         await run.start(pending)
         return await conclude(run, { options, doors, folder, file })
       } finally {
-        await file?.close()
+        try {
+          await file?.close()
+        } finally {
+          release?.()
+        }
       }
     },
   }
-}
-
-/** Prepares a sweep and runs it. */
-export async function sweep(options: SweepOptions, doors: SweepDoors): Promise<SweepSummary> {
-  const prepared = await prepareSweep(options, doors)
-  return prepared.run(doors)
 }
 
 type Ending = {

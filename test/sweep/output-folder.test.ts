@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -39,6 +40,32 @@ describe('CMD-12 --out never overwrites what no sweep wrote', () => {
     mkdirSync(join(out, 'report.md'))
     writeFileSync(join(out, 'report.sarif'), '{}')
     await expect(sweep(options({ out }), doorsOf().doors)).rejects.toThrow('would overwrite report.md and report.sarif, which no sweep wrote')
+  })
+
+  const names = ['results.jsonl', '.results.jsonl.new', 'report.md', '.report.md.new', 'report.sarif', '.report.sarif.new', '.sweep.lock', '.sweep.lock.takeover']
+  const things: readonly (readonly [what: string, make: (path: string) => void])[] = [
+    ['a folder', (path) => mkdirSync(path)],
+    ['a FIFO', (path) => execFileSync('mkfifo', [path])],
+    ['a link to a device', (path) => symlinkSync('/dev/zero', path)],
+  ]
+  for (const [what, make] of things) {
+    test(`${what} under any name a sweep uses is a usage error that names it, and nothing waits for it`, async () => {
+      for (const name of names) {
+        const out = tempFolder()
+        make(join(out, name))
+        const { doors, started } = doorsOf()
+        await expect(sweep(options({ out }), doors)).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(`would overwrite ${name}, which no sweep wrote`) })
+        expect(started).toHaveLength(0)
+      }
+    })
+  }
+
+  test('a link under a passing name is not written through', async () => {
+    const out = tempFolder()
+    writeFileSync(join(out, 'mine'), 'mine')
+    symlinkSync(join(out, 'mine'), join(out, '.results.jsonl.new'))
+    await expect(sweep(options({ out }), doorsOf().doors)).rejects.toThrow('would overwrite .results.jsonl.new')
+    expect(readFileSync(join(out, 'mine'), 'utf8')).toBe('mine')
   })
 
   const ours: readonly (readonly [what: string, name: string, content: string])[] = [
