@@ -9,7 +9,7 @@ const MB = 1_000_000
  * 0.1 s for each MB) and is at most as long as the reply itself: 128,000 tokens are about 0.5 MB. A stream is mostly framing, up to 350
  * bytes for each token: 45 MB for the longest replies there are.
  */
-export const BODY_LIMITS_MB = { event: 4, whole: 4, stream: 64 } as const
+const BODY_LIMITS_MB = { event: 4, whole: 4, stream: 64 } as const
 
 const LF = 10
 const CR = 13

@@ -1,7 +1,8 @@
 import { NO_USAGE } from '../core/contract.ts'
 import { bodyLimit } from './body-limit.ts'
-import type { Fetch } from './call-fetch.ts'
 import { TryFailure } from './try-failure.ts'
+
+export type Fetch = typeof globalThis.fetch
 
 type Sent = Parameters<Fetch>
 

@@ -12,7 +12,7 @@ type Call = { readonly kind: 'call'; readonly call: ToolCall; readonly meta: Jso
  * How much text, reasoning and arguments of calls one reply may hold, in UTF-16 characters: about a million tokens, and what the journal
  * takes in without a pause that is felt. A stream may bring more bytes than that, because most of them are framing.
  */
-export const MAX_REPLY_CHARS = 4_000_000
+const MAX_REPLY_CHARS = 4_000_000
 
 /** How a reply ended, in the packages' words; null while it has not. */
 export type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']['unified']

@@ -1,5 +1,4 @@
-import type { Fetch } from './call-fetch.ts'
-import { isJson, providerFetch } from './provider-fetch.ts'
+import { type Fetch, isJson, providerFetch } from './provider-fetch.ts'
 
 /** Thrown through a provider package that asked for a stream, when the server answered with a whole body instead. */
 export class PlainReply extends Error {
