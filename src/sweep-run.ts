@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { relative, resolve } from 'node:path'
 import type { ChosenModel } from './choose-model.ts'
@@ -11,6 +10,7 @@ import type { AgentResult } from './core/result.ts'
 import { startAgent } from './delegate.ts'
 import type { Services, Start } from './delegate.ts'
 import type { SweepAgents, SweepInputs, SweepRun, SweepWork } from './sweep/contract.ts'
+import { readRegularFile } from './sweep/read-regular-file.ts'
 import { hashFile, readFunctions } from './tools/reading/index.ts'
 
 /** Paths asked for at a time: as many as the read tool gives. */
@@ -37,7 +37,7 @@ export const sweepInputs = ({ grant, cwd, stdin }: InputOptions): SweepInputs =>
   root: grant.root,
   cwd,
   listFiles: (pattern) => filesMatching(pattern, grant, cwd),
-  readText: (path) => readFile(resolve(cwd, path), 'utf8'),
+  readFile: (path) => readRegularFile(resolve(cwd, path)),
   stdin,
 })
 

@@ -11,7 +11,10 @@ export type SweepOptions = {
    * lines of stdin.
    */
   readonly over: string
-  /** `{item}` and `{<column>}` are filled in. `null`: the agent gets `{"items":[{"item":…,<columns>}]}` as JSON, as a program wants it. */
+  /**
+   * `{item}` and `{<column>}` are filled in. `null`: the agent gets `{"items":[{"item":…,<columns>}]}` as JSON, as a program wants it; columns
+   * are text there too, so a number of a row reaches the program as it was written, whatever a number of JavaScript can hold.
+   */
   readonly prompt: string | null
   /** Items for one agent, at least 1. */
   readonly batch: number
@@ -47,7 +50,8 @@ export type SweepInputs = {
   readonly cwd: string
   /** All files that match one glob pattern, git-ignored ones left out, sorted; relative to `root`. */
   listFiles(pattern: string): Promise<readonly string[]>
-  readText(path: string): Promise<string>
+  /** The bytes of a regular file, whose path is absolute or relative to `cwd`; rejects for a FIFO or device instead of waiting for it. */
+  readFile(path: string): Promise<Buffer>
   /** The lines of stdin, without their line ends. */
   stdin(): AsyncIterable<string>
 }

@@ -3,6 +3,7 @@ import type { SweepInputs, SweepItem } from './contract.ts'
 import { readCsv } from './csv.ts'
 import { readJsonl } from './jsonl.ts'
 import { splitPatterns } from './patterns.ts'
+import { tableText } from './table-text.ts'
 import type { Table } from './table.ts'
 
 export type Found = Table & {
@@ -10,7 +11,7 @@ export type Found = Table & {
   readonly duplicates: number
 }
 
-type Doors = Pick<SweepInputs, 'listFiles' | 'readText' | 'stdin'>
+type Doors = Pick<SweepInputs, 'listFiles' | 'readFile' | 'stdin'>
 
 /**
  * Everything a sweep is to work on, read whole before anything is run: a bad row costs nothing, and the total is known. Equal items count
@@ -29,8 +30,8 @@ async function readTable(over: string, doors: Doors, isOwn: (path: string) => bo
     return nonEmpty({ columns: [], items: lines.map(plain) }, 'stdin held no lines. Pipe one item per line into it.', signal)
   }
   const format = tableFormat(over)
-  const text = format && (await readTableText(over, doors))
-  if (format && text !== null) return nonEmpty(format(text, over), `${over} has no rows.`, signal)
+  const bytes = format && (await readTableFile(over, doors))
+  if (format && bytes) return nonEmpty(format(tableText(bytes, over), over), `${over} has no rows.`, signal)
   const files = await listFiles(over, doors)
   const why =
     `no file matches ${over || 'an empty pattern'}, git-ignored files left out. ` +
@@ -47,10 +48,10 @@ function tableFormat(over: string): ((text: string, name: string) => Table) | nu
   return /\.(jsonl|ndjson)$/i.test(over) ? readJsonl : null
 }
 
-/** The text of a table. `data (1).csv` and `a,b.csv` are names if there is such a file, and patterns (null) if not. */
-async function readTableText(path: string, doors: Doors): Promise<string | null> {
+/** The content of a table. `data (1).csv` and `a,b.csv` are names if there is such a file, and patterns (null) if not. */
+async function readTableFile(path: string, doors: Doors): Promise<Buffer | null> {
   try {
-    return await doors.readText(path)
+    return await doors.readFile(path)
   } catch (error) {
     if (/[(),!]/.test(path)) return null
     throw new CadreError('USAGE', `${path} cannot be read: ${messageOf(error)}. Check the path after --over.`, { cause: error })

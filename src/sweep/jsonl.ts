@@ -1,11 +1,13 @@
 import { CadreError, messageOf } from '../core/errors.ts'
-import { isObject, type Json } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 import type { SweepItem } from './contract.ts'
+import { parseKeepingNumbers } from './source-numbers.ts'
 import type { Table } from './table.ts'
 
 /**
  * The lines of a JSONL file as items. An object's keys are its columns (a value that is no text as JSON, null as nothing); a string is
- * the item itself. Blank lines are skipped. Throws USAGE naming the first line that is neither.
+ * the item itself. Numbers stay as written, in columns and in the item, so rows that differ stay apart. Blank lines are skipped. Throws
+ * USAGE naming the first line that is neither.
  */
 export function readJsonl(text: string, name: string): Table {
   const columns = new Set<string>()
@@ -27,17 +29,19 @@ export function readJsonl(text: string, name: string): Table {
 function parseLine(line: string, place: string) {
   let value: unknown
   try {
-    value = JSON.parse(line)
+    value = parseKeepingNumbers(line)
   } catch (error) {
     const message = `${place} is not JSON (${messageOf(error)}). Each line must be one JSON object or string.`
     throw new CadreError('USAGE', message, { cause: error })
   }
-  if (typeof value === 'string' || isObject(value)) return value
-  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+  if (typeof value === 'string') return value
+  const isNumber = /^[-\d]/.test(line.trim())
+  if (isObject(value) && !isNumber) return value
+  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : isNumber ? 'a number' : `a ${typeof value}`
   throw new CadreError('USAGE', `${place} is ${what}. Each line must be one JSON object or string.`)
 }
 
-function textOf(value: Json | undefined): string {
+function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? '' : JSON.stringify(value)
 }

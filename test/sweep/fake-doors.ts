@@ -39,9 +39,9 @@ export function fakeDoors({ files = {}, agent = () => resultOf(), lines = [], ..
     typeHash: 'type-1',
     agent: 'tester',
     listFiles: (pattern) => Promise.resolve(Object.keys(files).filter((path) => matches(pattern, path)).toSorted()),
-    async readText(path) {
+    async readFile(path) {
       if (!Object.hasOwn(files, path)) throw new Error(`No such file: ${path}`)
-      return files[path] ?? ''
+      return Buffer.from(files[path] ?? '')
     },
     async *stdin() {
       yield* lines

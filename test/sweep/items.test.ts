@@ -1,3 +1,4 @@
+import { assert, dictionary, jsonValue, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readCsv } from '../../src/sweep/csv.ts'
 import { readItems } from '../../src/sweep/items.ts'
@@ -62,6 +63,58 @@ describe('CMD-05 items of a JSONL file', () => {
       expect(() => readJsonl(`{"a":1}\n\n${line}\n`, 'rows.jsonl')).toThrow(new RegExp(`rows\\.jsonl line 3 ${what}`))
     })
   }
+})
+
+describe('CMD-05 rows of JSONL that differ stay apart, and as they were written', () => {
+  const numbers = ['12345678901234567890', '12345678901234567891', '1', '1.0', '1e0', '1e400', '-0', '0', '0.1', '0.10000000000000000001', '1E-999']
+  test('numbers are in columns and items with every digit, inside lists and objects too', async () => {
+    const rows = numbers.map((number) => `{"id":${number},"in":[{"a":[${number}]}]}`)
+    const { items, duplicates } = await read('rows.jsonl', { files: { 'rows.jsonl': rows.join('\n') } })
+    expect(duplicates).toBe(0)
+    expect(items.map(({ item }) => item)).toEqual(rows)
+    expect(items.map(({ columns }) => columns)).toEqual(numbers.map((number) => ({ id: number, in: `[{"a":[${number}]}]` })))
+  })
+
+  test('blanks between tokens make no other row', async () => {
+    expect(await read('rows.jsonl', { files: { 'rows.jsonl': '{"a":[1.0,2]}\n { "a" : [ 1.0 , 2 ] }\r\n' } })).toMatchObject({ duplicates: 1, items: { length: 1 } })
+  })
+
+  test('a key that stands twice in one object is an error: one of its values would be lost', () => {
+    for (const line of ['{"a":1,"a":2}', '{"b":{"c":"x:","c" : "y"}}', String.raw`{"a":1,"\u0061":1}`, '{"__proto__":1,"__proto__":2}']) {
+      expect(() => readJsonl(`{"a":1}\n${line}`, 'rows.jsonl'), line).toThrow(/rows\.jsonl line 2 is not JSON \(an object has the same key twice\)/)
+    }
+  })
+
+  test('any JSON object is one row, and its item is the same JSON', () => {
+    assert(property(dictionary(string(), jsonValue()), (row) => {
+      const text = JSON.stringify(row)
+      const { items } = readJsonl(text, 'rows.jsonl')
+      expect(items.map(({ item }) => item)).toEqual([text])
+      expect(Object.keys(items[0]?.columns ?? {})).toEqual(Object.keys(JSON.parse(text) as object))
+    }))
+  })
+})
+
+describe('CMD-05 a table that is not UTF-8 is one usage error that says so', () => {
+  const utf16 = Buffer.from('name\nA\n', 'utf16le')
+  const cases: readonly (readonly [what: string, bytes: Buffer, said: RegExp])[] = [
+    ['Latin-1', Buffer.from('name\nok\nMüller\n', 'latin1'), / line 3 is not UTF-8; .*Convert rows\.\w+ to UTF-8/],
+    ['a character cut off at the end', Buffer.from('name\nü').subarray(0, -1), / line 2 is not UTF-8/],
+    ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), / is UTF-16; /],
+    ['UTF-16 the other way round', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]).swap16(), / is UTF-16; /],
+    ['UTF-16 without it', utf16, / is UTF-16 or binary/],
+  ]
+  for (const [what, bytes, said] of cases) {
+    for (const name of ['rows.csv', 'rows.jsonl']) {
+      test(`${what} as ${name}`, async () => {
+        await expect(read(name, { readFile: async () => bytes })).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(said) })
+      })
+    }
+  }
+
+  test('a question mark for a lost character, written as such, is UTF-8', async () => {
+    expect(await names('rows.csv', { files: { 'rows.csv': 'a\n\uFFFD\n' } })).toEqual(['{"a":"\uFFFD"}'])
+  })
 })
 
 describe('CMD-05 items by pattern', () => {

@@ -22,8 +22,8 @@ describe('CMD-03 what a user can get wrong is known before there is anyone to ru
   const files = { ...manyFiles(2), 'rows.csv': 'a,b\n1\n', 'rows.jsonl': '{"a":1}\n{', 'holes.jsonl': '{"a":1,"b":2}\n{"a":1}\n' }
   for (const [what, given, said] of wrong) {
     test(`${what} is a usage error`, async () => {
-      const { root, cwd, listFiles, readText, stdin } = fakeDoors({ files }).doors
-      await expect(prepareSweep(options(given), { root, cwd, listFiles, readText, stdin })).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(String(said)) })
+      const { root, cwd, listFiles, readFile, stdin } = fakeDoors({ files }).doors
+      await expect(prepareSweep(options(given), { root, cwd, listFiles, readFile, stdin })).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(String(said)) })
     })
   }
 })
