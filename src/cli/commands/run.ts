@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { InvalidArgumentError, Option } from 'commander'
@@ -7,6 +6,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { describeEnding } from '../../core/status.ts'
 import type { Ending } from '../../core/status.ts'
+import { readRegularFile } from '../../sweep/read-regular-file.ts'
 import { answerText } from '../answer.ts'
 import type { CliContext } from '../context.ts'
 import { createEventStream } from '../event-stream.ts'
@@ -97,7 +97,7 @@ async function promptOf({ print }: Flags, { stdin }: CliContext): Promise<string
 /** Reads a JSON Schema file; throws CadreError USAGE naming the file. */
 export async function readSchema(path: string): Promise<JsonObject> {
   try {
-    const schema: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const schema: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readRegularFile(path)))
     if (isObject(schema)) return schema
   } catch (cause) {
     throw new CadreError('USAGE', `The schema ${path} cannot be read as JSON: ${messageOf(cause)}`, { cause })
