@@ -1,5 +1,5 @@
-import { lstat, mkdir, realpath, rm, stat } from 'node:fs/promises'
-import { join, relative, resolve, sep } from 'node:path'
+import { lstat, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { CadreError } from '../core/errors.ts'
 import { unfinishedName, writeAtomically } from './atomic-file.ts'
 import { cannotWrite } from './cannot-write.ts'
@@ -23,8 +23,9 @@ export type OutputFolder = {
   /** Whether a path, relative to the root, is one of the files a sweep writes here. */
   isOwn(path: string): boolean
   /**
-   * Makes the folder if it is missing, and this sweep its only owner until what is answered is called. Throws USAGE when another sweep owns
-   * it, or the disk takes no file.
+   * Makes the folder if it is missing, and this sweep its only owner until what is answered is called. A folder that was missing or empty
+   * gets a `.gitignore` that ignores all in it, so that no later sweep takes results for items. Throws USAGE when another sweep owns it, or
+   * the disk takes no file.
    */
   take(): Promise<() => void>
   /** Writes `report.md`, and `report.sarif` if there are findings (else an old one is removed). Answers where everything is. */
@@ -51,7 +52,14 @@ export async function outputFolder(out: string, { root, cwd }: Pick<SweepInputs,
       await mkdir(path, { recursive: true }).catch((error: unknown) => {
         throw cannotWrite(path, error)
       })
-      return lockFolder(path, out)
+      const release = await lockFolder(path, out)
+      try {
+        await ignoreIfNew(path, [root, cwd])
+      } catch (error) {
+        release()
+        throw error
+      }
+      return release
     },
     async write(summary, results) {
       const hasFindings = summary.findings.total > 0
@@ -83,6 +91,19 @@ async function refuseForeign(folder: string, out: string): Promise<void> {
     `--out ${out} would overwrite ${names.join(' and ')}, which no sweep wrote. Name another folder (it is made if it is missing), or move ` +
       `${names.length > 1 ? 'the files' : 'the file'} away.`,
   )
+}
+
+/** Leaves alone what has anything in it, and a folder in which the user works: git would lose sight of that work. */
+async function ignoreIfNew(folder: string, places: readonly string[]): Promise<void> {
+  const names = await readdir(folder)
+  if (names.some((name) => !PASSING_NAMES.includes(name))) return
+  const real = await realpath(folder)
+  const within = await Promise.all(places.map(async (place) => relative(real, await realpath(place).catch(() => place))))
+  if (within.some((path) => path.split(sep)[0] !== '..' && !isAbsolute(path))) return
+  const path = join(folder, '.gitignore')
+  await writeFile(path, '*\n', { flag: 'wx' }).catch((error: unknown) => {
+    throw cannotWrite(path, error)
+  })
 }
 
 /** A folder, FIFO or device cannot be written over, and a link would be written through. */

@@ -47,7 +47,7 @@ test('CMD-12 after kill -9 at several points, and a torn last line, the next run
   const text = readFileSync(join(out, 'results.jsonl'), 'utf8')
   const lines: readonly { readonly item: string }[] = text.trimEnd().split('\n').map((line) => JSON.parse(line))
   expect(lines.map(({ item }) => item).toSorted()).toEqual(Object.keys(manyFiles(COUNT)))
-  expect(readdirSync(out).toSorted()).toEqual(['report.md', 'results.jsonl'])
+  expect(readdirSync(out).toSorted()).toEqual(['.gitignore', 'report.md', 'results.jsonl'])
 
   const journal = new DatabaseSync(join(folder, 'journal'), { readOnly: true })
   const ends = journal.prepare('SELECT count(*) AS runs, count(DISTINCT key) AS keys FROM ends').get()

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { filesMatching } from '../../src/sweep-run.ts'
+import { testRoot } from '../tools/place.ts'
 import { fakeDoors, manyFiles, options, resultOf, sweep } from './fake-doors.ts'
 
 function tempFolder(): string {
@@ -95,4 +97,41 @@ test('CMD-12 --out is relative to where the user stands', async () => {
   const cwd = tempFolder()
   const { files } = await sweep(options({ out: 'out' }), { ...doorsOf().doors, cwd })
   expect(files.report).toBe(join(cwd, 'out/report.md'))
+})
+
+describe('CMD-12 an output folder is no part of what later sweeps work on', () => {
+  const place = () => testRoot({ 'a.ts': '', 'kept/notes.md': '', 'own/.gitignore': 'secret\n' }).root
+  const sweepInto = async (out: string, root: string, cwd = root) => {
+    await sweep(options({ over: '-', out }), { ...fakeDoors({ lines: ['x'], agent: () => resultOf({ value: [{ file: 'a', message: 'b' }] }) }).doors, root, cwd })
+  }
+  const all = (root: string) => filesMatching('**/*', { root, paths: [] }, root)
+
+  test('one that the sweep makes, or finds empty, ignores itself: another sweep over everything finds nothing of it', async () => {
+    const root = place()
+    const before = await all(root)
+    mkdirSync(join(root, 'empty'))
+    for (const out of ['made', 'made/deep/er', 'empty']) {
+      await sweepInto(out, root)
+      expect(readFileSync(join(root, out, '.gitignore'), 'utf8')).toBe('*\n')
+    }
+    expect(await all(root)).toEqual(before)
+  })
+
+  test('one that holds anything already is left as it is, its .gitignore too', async () => {
+    const root = place()
+    for (const out of ['kept', 'own']) await sweepInto(out, root)
+    expect(existsSync(join(root, 'kept/.gitignore'))).toBe(false)
+    expect(readFileSync(join(root, 'own/.gitignore'), 'utf8')).toBe('secret\n')
+  })
+
+  test('the folder in which the user works is not hidden from git, however it is named', async () => {
+    const root = place()
+    const cwd = join(root, 'new')
+    mkdirSync(cwd)
+    const empty = tempFolder()
+    symlinkSync(empty, join(root, 'link'))
+    await sweepInto('.', root, cwd)
+    await sweepInto(join(root, 'link'), empty)
+    for (const folder of [cwd, empty]) expect(readdirSync(folder).toSorted()).toEqual(['report.md', 'report.sarif', 'results.jsonl'])
+  })
 })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -146,11 +146,11 @@ describe('CMD-05 finished items are skipped on a second run', () => {
   test('what the sweep wrote into a folder inside the root is no item of its next run', async () => {
     const root = tempFolder()
     const out = join(root, 'out')
-    const listFiles = () => Promise.resolve(['a.ts', ...(existsSync(out) ? readdirSync(out).map((name) => `out/${name}`) : [])])
-    const { doors, started } = fakeDoors({ root, listFiles, agent: () => resultOf({ value: [{ file: 'a', message: 'b' }] }) })
-    await sweep(options({ out }), doors)
+    mkdirSync(out)
     writeFileSync(join(out, 'notes.md'), 'of the user')
-    await sweep(options({ out }), doors)
+    const listFiles = () => Promise.resolve(['a.ts', ...readdirSync(out).map((name) => `out/${name}`)])
+    const { doors, started } = fakeDoors({ root, listFiles, agent: () => resultOf({ value: [{ file: 'a', message: 'b' }] }) })
+    for (let run = 0; run < 2; run += 1) await sweep(options({ out }), doors)
     expect(started.map(({ title }) => title)).toEqual(['a.ts', 'out/notes.md'])
   })
 })
@@ -259,7 +259,7 @@ describe('CMD-12 interruption keeps everything that has finished', () => {
     expect(summary).toMatchObject({ status: 'interrupted', left: 5 })
     expect(started).toHaveLength(5)
     expect(readFileSync(join(out, 'results.jsonl'), 'utf8')).toBe(before)
-    expect(readdirSync(out).toSorted()).toEqual(['report.md', 'results.jsonl'])
+    expect(readdirSync(out).toSorted()).toEqual(['.gitignore', 'report.md', 'results.jsonl'])
   })
 
   test('a run that completes although it was told to stop is kept', async () => {
@@ -334,7 +334,7 @@ describe('CMD-12 --out', () => {
     expect((await sweep(options({ out }), doors)).files.sarif).toBe(join(out, 'report.sarif'))
     files['a.ts'] = 'done'
     expect((await sweep(options({ out }), doors)).files.sarif).toBeNull()
-    expect(readdirSync(out).toSorted()).toEqual(['report.md', 'results.jsonl'])
+    expect(readdirSync(out).toSorted()).toEqual(['.gitignore', 'report.md', 'results.jsonl'])
   })
 })
 
