@@ -45,7 +45,12 @@ export type RunOptions = {
   readonly signal?: AbortSignal
 }
 
-export type SweepRequest = Omit<SweepOptions, 'parallel' | 'signal'> & {
+/** Only `over` must be there, and what the agent type asks for: `{ over: 'src/**', agent: 'todo-audit' }` is a whole request. */
+export type SweepRequest = Pick<SweepOptions, 'over' | 'schema' | 'out' | 'reduce'> & {
+  /** See SweepOptions; default null: each agent gets its items as JSON. */
+  readonly prompt?: SweepOptions['prompt']
+  /** Items for one agent; default 1. */
+  readonly batch?: number
   readonly agent?: string
   readonly model?: string
   /** Default: cores for programs, 8 for language models (CMD-05). */

@@ -164,7 +164,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const width = parallel ?? (type.program ? cores : MODEL_PARALLEL)
       const stop = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
       const inputs = sweepInputs({ grant, cwd, stdin: stdin ?? (() => linesOf(process.stdin)) })
-      const prepared = await prepareSweep({ ...request, parallel: width, signal: stop }, inputs)
+      const prepared = await prepareSweep({ ...request, prompt: request.prompt ?? null, batch: request.batch ?? 1, parallel: width, signal: stop }, inputs)
       threads.warm(Math.min(width, cores))
       if (type.program) programs.warm(Math.min(width, cores))
       const session = { kind: 'sweep', title: `${type.name} over ${request.over}`, maxRunning: Math.max(width, limits().maxRunning) } as const

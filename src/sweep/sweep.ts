@@ -80,9 +80,14 @@ async function conclude(run: Run, { options, doors, folder, file }: Ending): Pro
   return write(run.summary(reduced))
 }
 
-function checkOptions({ batch, parallel }: SweepOptions): void {
+/** A library's caller may be JavaScript. The command has checked its flags before, and says so in its own words. */
+function checkOptions({ over, prompt, batch, parallel }: SweepOptions): void {
+  const texts: Readonly<Record<string, unknown>> = { over, prompt: prompt ?? '' }
+  for (const [name, value] of Object.entries(texts)) {
+    if (typeof value !== 'string') throw new CadreError('USAGE', `${name} is ${value === undefined ? 'missing' : `of type ${typeof value}`}; it must be a text.`)
+  }
   for (const [name, value] of Object.entries({ batch, parallel })) {
     if (Number.isSafeInteger(value) && value >= 1) continue
-    throw new CadreError('USAGE', `--${name} is ${value}; it must be a whole number, at least 1.`)
+    throw new CadreError('USAGE', `${name} is ${value}; it must be a whole number, at least 1.`)
   }
 }

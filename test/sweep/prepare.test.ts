@@ -8,8 +8,11 @@ import { fakeDoors, manyFiles, options } from './fake-doors.ts'
 describe('CMD-03 what a user can get wrong is known before there is anyone to run', () => {
   const file = join(import.meta.dirname, 'prepare.test.ts')
   const wrong: readonly (readonly [what: string, given: Parameters<typeof options>[0], said: string | RegExp])[] = [
-    ['no agent at a time', { parallel: 0 }, '--parallel is 0'],
-    ['half an item per agent', { batch: 0.5 }, '--batch is 0.5'],
+    ['no agent at a time', { parallel: 0 }, 'parallel is 0'],
+    ['half an item per agent', { batch: 0.5 }, 'batch is 0.5'],
+    ['nothing to sweep over', { over: undefined as never }, 'over is missing; it must be a text'],
+    ['a list of patterns', { over: ['a', 'b'] as never }, 'over is of type object; it must be a text'],
+    ['a prompt that is no text', { prompt: 7 as never }, 'prompt is of type number; it must be a text'],
     ['no item', { over: 'nothing/*' }, 'no file matches nothing/*'],
     ['a table that is not there', { over: 'none.csv' }, 'none.csv cannot be read'],
     ['a bad row of a table', { over: 'rows.csv' }, 'rows.csv cannot be read as CSV'],
