@@ -136,6 +136,8 @@ describe('doc-links: what it is asked', () => {
     for (const [prompt, wanted] of [['', ['.github/t.md', 'README.md', 'docs/a.markdown']], ['docs', ['docs/a.markdown']], ['README.md', ['README.md']], ['Check docs/a.markdown, please', ['docs/a.markdown']], [{ items: [{ item: 'README.md' }, { item: 'src/x.ts' }] }, ['README.md']], [{ items: [{ item: 'src/x.ts' }] }, []]] as const) {
       expect([prompt, (await check(files, prompt as Json)).findings.map(({ file }) => file)]).toEqual([prompt, wanted])
     }
+    expect(await check(files, { items: [{ item: 'docs/bin.md' }] })).toMatchObject({ findings: [], leftOut: 1 })
+    await expect(check(files, 'docs/bin.md')).rejects.toThrow(/docs\/bin\.md is binary/)
     await expect(check(files, 'nope.md')).rejects.toThrow(/No such file: nope\.md/)
   })
 
