@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../src/journal/journal.ts'
 import { agent, cliPlace } from './place.ts'
 
-const ITEMS = 120
+const ITEMS = 60
 
 const PROGRAM = `\`\`\`js
 const { matches } = await tools.grep({ pattern: 'TODO|FIXME', path: input.items[0].item })

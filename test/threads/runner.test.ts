@@ -248,9 +248,9 @@ describe('many runs', () => {
     await few.close()
   })
 
-  test('as many agents as there may be threads (200, where nothing limits them) are alive at once, each waiting for its model', { timeout: 240_000 }, async () => {
-    const many = createThreads({ entry: BARE })
-    expect(many.cap).toBe(threadCap())
+  test('sixty-four agents are alive at once, each waiting for its model', async () => {
+    const many = createThreads({ entry: BARE, max: 64 })
+    expect(many.cap).toBe(Math.min(64, threadCap()))
     const all = Promise.withResolvers<ReturnType<Runner['stats']>>()
     let alive = 0
     const runs = Array.from({ length: many.cap }, (_, i) => {
