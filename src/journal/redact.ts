@@ -1,12 +1,8 @@
 import { isObject } from '../core/json.ts'
+import { MIN_SECRET_CHARS } from '../core/secrets.ts'
 
 /** What stands in the journal where a secret stood. */
 export const REDACTED = '[redacted]'
-
-/**
- * Shorter values are no secrets but placeholders (`ollama`, `none`, `test`): taking those out would garble ordinary text and model names.
- */
-export const MIN_SECRET_CHARS = 8
 
 /** How often JSON inside JSON inside JSON may have escaped a secret's quotes and backslashes, and it is still found. */
 const ESCAPE_LEVELS = 4

@@ -1,3 +1,4 @@
+import { MIN_SECRET_CHARS, SECRET_HEADER } from '../core/secrets.ts'
 /** A provider as settings write it (MOD-08). Times and sizes: none. `models` names what a server that cannot list its models offers. */
 export type ProviderSettings = {
   readonly type: 'anthropic' | 'openai' | 'openai-compatible' | 'google'
@@ -74,12 +75,6 @@ export function keyOf(provider: Provider, env: Environment): { readonly name: st
   }
   return null
 }
-
-/** Header names whose values are secrets. */
-const SECRET_HEADER = /authorization|cookie|key|token|secret|password/i
-
-/** Shorter ones are no secrets, and taking them out of every text would only spoil texts. */
-const MIN_SECRET_CHARS = 8
 
 /** Every secret a provider would send: its key and the values of secret headers, whole and without their scheme (JRN-08). */
 export function secretsOf(provider: Provider, env: Environment): readonly string[] {

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import type { Json } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { SECRET_HEADER } from '../core/secrets.ts'
 import { nameOf } from './layer.ts'
 import type { Entry, Layer } from './layer.ts'
 import type { Settings } from './settings.ts'
@@ -9,9 +10,6 @@ import type { Settings } from './settings.ts'
 const LOWERABLE = /^(limits|programs)\.|^models\.maxTries$/
 
 const USER_FILE = 'move it to the settings of your user folder, or name a variable in apiKeyEnv'
-
-/** A header that carries a key. */
-const SECRET_HEADER = /auth|cookie|key|token|secret|password/i
 
 /**
  * What a project's own file may set. An untrusted root's may only lower limits, switch features off and allow less (SET-01), compared with

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { MIN_SECRET_CHARS, REDACTED, redactor } from '../../src/journal/redact.ts'
+import { MIN_SECRET_CHARS } from '../../src/core/secrets.ts'
+import { REDACTED, redactor } from '../../src/journal/redact.ts'
 import { call, callEnded, ended, event, newJournal, sent, started, turnEnded } from './story.ts'
 
 /** All that is on the disk for a journal. */
