@@ -71,7 +71,6 @@ export function planAgent(services: Services, start: Start): Plan {
   const seed = randomInt(2 ** 32)
   const schema = input?.outputSchema ?? type?.outputSchema
   const effort = input?.effort ?? type?.effort ?? start.inheritedEffort ?? null
-  const startable = grant.tools.some(({ name }) => name === 'agent') ? services.types.startable().filter(({ name }) => mayStart(grant, name)) : []
   const plan: Omit<Plan, 'agent' | 'runCall'> = {
     crew,
     typeHash: type?.hash ?? '',
@@ -81,7 +80,7 @@ export function planAgent(services: Services, start: Start): Plan {
     cost: (used, usage) => (model ? services.cost(used, model.id, usage) : 0),
     ...(effort !== null && { effort }),
     cacheTtl: type?.cacheTtl ?? limits.cacheTtl,
-    system: model ? systemPrompt({ type, isRoot: start.subject.depth === 0, depthLeft: grant.depth, startable: services.types.segment(startable) }) : '',
+    system: model ? systemOf(services, start) : '',
     prompt: start.prompt,
     tools: model ? toolbox.schemas(grant) : [],
     ...(schema && { output: { check: outputCheck(schema), retries: limits.schemaRetries } }),
@@ -94,6 +93,9 @@ export function planAgent(services: Services, start: Start): Plan {
   const agent = crew.enlist({ subject: start.subject, title: start.title, type, grant, model: model?.id ?? null, effort })
   return { ...plan, agent, runCall: (call) => runCall(services, agent, call) }
 }
+
+const systemOf = ({ types }: Services, { type, subject, narrowed: { grant } }: Start): string =>
+  systemPrompt({ type, isRoot: subject.depth === 0, grant, startable: types.startable(), segment: (of) => types.segment(of) })
 
 /** Starts a sub-agent for a sweep's item or any caller in code and waits for its end. */
 export const startAgent = (services: Services, start: Start): Promise<RunOutcome> =>

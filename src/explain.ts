@@ -3,7 +3,6 @@ import type { ChosenModel, ModelChoice } from './choose-model.ts'
 import type { AgentType } from './core/agent-type.ts'
 import { messageOf } from './core/errors.ts'
 import type { Grant } from './core/grant.ts'
-import { mayStart } from './core/grant.ts'
 import { narrow } from './core/narrow.ts'
 import { systemPrompt } from './prompt.ts'
 import type { Toolbox } from './tools/toolbox.ts'
@@ -18,8 +17,8 @@ export function explain(type: AgentType, parent: Grant, options: {
   const narrowed = narrow(parent, type)
   const { grant } = narrowed
   if (type.program) return { type, narrowed, model: 'script', modelNotes: [], systemBytes: 0, toolBytes: 0 }
-  const startable = grant.tools.some(({ name }) => name === 'agent') ? options.startable.filter(({ name }) => mayStart(grant, name)) : []
-  const system = systemPrompt({ type, isRoot: false, depthLeft: grant.depth, startable: options.segment(startable) })
+  const { startable, segment } = options
+  const system = systemPrompt({ type, isRoot: false, grant, startable, segment })
   return {
     type,
     narrowed,

@@ -1,4 +1,6 @@
 import type { AgentType } from './core/agent-type.ts'
+import type { Grant } from './core/grant.ts'
+import { mayStart } from './core/grant.ts'
 
 /** PRO-02, literal. */
 const SUB_AGENT_RULES = 'You are a sub-agent. Your last message is your whole result: complete and short. Nobody answers questions: if blocked, say what you need and stop. Put independent calls in one reply.'
@@ -12,15 +14,19 @@ const NO_DELEGATION = 'You cannot delegate further: do this work yourself.'
 export function systemPrompt(options: {
   readonly type: AgentType | null
   readonly isRoot: boolean
-  readonly depthLeft: number
-  /** TYP-20: empty when it may start none. */
-  readonly startable: string
+  readonly grant: Grant
+  /** The types a model may name; those its grant lets it start are listed. */
+  readonly startable: readonly AgentType[]
+  /** TYP-20: empty for no types. */
+  segment(types: readonly AgentType[]): string
 }): string {
-  const { type, isRoot, depthLeft, startable } = options
+  const { type, isRoot, grant } = options
+  const delegates = grant.tools.some(({ name }) => name === 'agent')
+  const startable = options.segment(delegates ? options.startable.filter(({ name }) => mayStart(grant, name)) : [])
   return [
     isRoot ? LEAD_RULES : SUB_AGENT_RULES,
     ...(type?.prompt ? [`# Your role: ${type.name}\n${type.prompt}`] : []),
     ...(startable ? [`# Sub-agents you can start\n${startable}`] : []),
-    ...(depthLeft === 0 && !isRoot ? [NO_DELEGATION] : []),
+    ...(grant.depth === 0 && !isRoot ? [NO_DELEGATION] : []),
   ].join('\n\n')
 }

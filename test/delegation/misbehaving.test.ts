@@ -51,13 +51,13 @@ return text.split('\\n')[0]
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({
       files: { '.cadre/agents/hostile.md': PROGRAM },
-      settings: { programs: { slice: 2, heapMb: 64 } },
+      settings: { programs: { slice: 6, heapMb: 64 } },
       script: parentAndChildren([...bad, ...good].map((name) => ({ ...part(name), subagent_type: 'hostile' })), () => ({ text: 'never asked' })),
     })
     await cadre.run({ prompt: 'go' })
     const ends = Object.fromEntries(ofType(events, 'delegation.ended').map(({ data: { result } }) => [result.title, result]))
     for (const name of bad) expect(ends[name]).toMatchObject({ status: 'failed', cause: 'program' })
-    expect(ends['map']?.error).toMatch(/^Program stopped: /)
+    expect(ends['map']?.error).toMatch(/^Program stopped: (heap|memory|process ended)\.$/)
     expect(ends['loop']?.error).toBe('Program stopped: running time.')
     expect(ends['throws']?.error).toMatch(/hostile\.md:10: .*of its own/)
     for (const name of good) expect(ends[name]).toMatchObject({ status: 'completed', output: 'alpha', model: 'script', costUsd: 0 })
