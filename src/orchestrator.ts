@@ -91,7 +91,6 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     mainCheckout: main === root ? null : main,
     home,
     userHome,
-    builtInFolder: new URL('../agents/', import.meta.url),
     claudeFolders: settings.claudeAgents,
     plugins: settings.plugins,
     code: options.agents ?? null,

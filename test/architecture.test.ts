@@ -1,8 +1,10 @@
+import { isBuiltin } from 'node:module'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { outline } from './architecture/imports.ts'
 import { OWNERS, violations } from './architecture/picture.ts'
 
 const root = dirname(import.meta.dirname)
@@ -17,10 +19,19 @@ test('every import in this repository fits the picture of the rooms in DESIGN.md
 })
 
 test('every dependency has an owner, and every owner a dependency', () => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const known = new Set(Object.keys({ ...dependencies, ...devDependencies }).map(name => (name.startsWith('@ai-sdk/') ? '@ai-sdk/*' : name)))
+  expect(Object.keys(dependencies ?? {}).filter(name => !(OWNERS[name] ?? []).some(owner => owner.includes('/')))).toEqual([])
+  expect(Object.keys(OWNERS).filter(name => !name.startsWith('node:') && !known.has(name))).toEqual([])
+})
+
+test('the build imports nothing that the published package does not bring', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  const names = Object.keys(dependencies).map(name => (name.startsWith('@ai-sdk/') ? '@ai-sdk/*' : name))
-  const owned = Object.entries(OWNERS).filter(([name, owners]) => !name.startsWith('node:') && owners.some(owner => owner.includes('/')))
-  expect(new Set(owned.map(([name]) => name))).toEqual(new Set(names))
+  const built = globSync('dist/**/*.js', { cwd: root })
+  const asked = built.flatMap(file => outline(file, read(file)).imports.map(({ specifier }) => specifier))
+  const packages = asked.filter(specifier => specifier !== undefined && !/^\.|^node:/.test(specifier) && !isBuiltin(specifier))
+  expect(new Set(packages)).toEqual(new Set(['piscina', 'tinypool']))
+  expect(Object.keys(dependencies)).toEqual(['isolated-vm', 'piscina', 'tinypool'])
 })
 
 test('no room below the command knows of terminals: no colour, width or control sequence', () => {

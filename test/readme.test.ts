@@ -34,7 +34,7 @@ test('the README says the two commands first, and package.json has their scripts
   expect(COMMANDS.slice(0, 2)).toEqual(['npm ci && npm start', 'npm ci && npm test'])
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
   expect(scripts['start']).toMatch(/^node dist\/src\/cli\/main\.js sweep /)
-  expect(scripts['test']).toBe('vitest run')
+  expect(scripts['test']).toBe('vitest run --project tests')
 })
 
 for (const command of COMMANDS.filter((line) => line.startsWith('npx cadre'))) {

@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander'
 import { CadreError, messageOf } from '../core/errors.ts'
 import type { Orchestrator } from '../api.ts'
 import { nearest } from '../core/nearest.ts'
-import { createOrchestrator } from '../orchestrator.ts'
 import { VERSION } from '../version.ts'
 import * as agents from './commands/agents.ts'
 import * as doctor from './commands/doctor.ts'
@@ -32,6 +31,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     stderr,
     interrupted: interrupt.signal,
     async open(options = {}) {
+      const { createOrchestrator } = await import('../orchestrator.ts') // most of what there is to load: `--help` does without
       const orchestrator = await createOrchestrator({ cwd: context.cwd, env: context.env, ...options })
       opened.push(orchestrator)
       return orchestrator

@@ -23,7 +23,7 @@ export type ScopeOptions = {
   readonly home: string
   readonly userHome: string
   readonly managedFolder?: string
-  readonly builtInFolder: URL | string
+  readonly builtInFolder?: string
   /** False: every `.claude` folder is skipped (SCO-04). */
   readonly claudeFolders: boolean
   /** Plugin folders from settings, beside those under `<home>/plugins` (SCO-05). */
@@ -32,6 +32,7 @@ export type ScopeOptions = {
 }
 
 const MANAGED_FOLDER = '/etc/cadre/agents'
+const BUILT_IN_FOLDER = fileURLToPath(new URL('../../agents/', import.meta.url))
 
 /** Where plugins live: each folder below it is one. */
 export const pluginsFolder = (home: string): string => join(home, 'plugins')
@@ -45,14 +46,13 @@ export function scopeFolders(options: ScopeOptions): readonly ScopeFolder[] {
   const managed: ScopeFolder = { ...own, scope: 'managed', path: options.managedFolder ?? MANAGED_FOLDER }
   const taken = new Set([managed, ...personal].map(({ path }) => resolve(path)))
   const project = { scope: 'project', trusted: options.trusted, root: options.root } as const
-  const builtIn = options.builtInFolder instanceof URL ? fileURLToPath(options.builtInFolder) : options.builtInFolder
   return [
     managed,
     // Standing in one's home folder, `~/.claude/agents` is the user's own, not a project's.
     ...projectFolders(options).filter((path) => !taken.has(path)).map((path): ScopeFolder => ({ ...project, path })),
     ...personal,
     ...plugins(options).map((path): ScopeFolder => ({ ...own, scope: 'plugin', path: join(path, 'agents'), plugin: pluginName(path) })),
-    { ...own, scope: 'built-in', path: builtIn },
+    { ...own, scope: 'built-in', path: options.builtInFolder ?? BUILT_IN_FOLDER },
   ]
 }
 

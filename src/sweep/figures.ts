@@ -1,5 +1,5 @@
-/** `12,345`. */
-export const count = (value: number): string => value.toLocaleString('en-US')
+/** `12,345`. Not by `Intl`, which costs a command 30 ms the first time. */
+export const count = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** `1 finding`, `12 findings`. */
 export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`

@@ -20,9 +20,13 @@ import { openGit } from '../../worktrees/git.ts'
 /** A program of `agents/` over real files: the real isolate, the real read tools, the real git. */
 export type ProgramRun = { readonly value: Json | undefined; readonly turns: number; readonly calls: readonly ToolCall[]; readonly outcomes: readonly ToolOutcome[] }
 
-const programs = createPrograms()
+let programs: ReturnType<typeof createPrograms> | undefined
 
-export const closePrograms = (): Promise<void> => programs.close()
+/** For `afterAll`: each file of tests has isolate processes of its own. */
+export async function closePrograms(): Promise<void> {
+  await programs?.close()
+  programs = undefined
+}
 
 /** `time` is what the program's clock shows; `instead` answers a call before the tool would, where it gives a text. */
 type RunOptions = { readonly time?: number; readonly instead?: (call: ToolCall) => string | null }
@@ -34,6 +38,7 @@ export async function runProgram(name: string, root: string, prompt: Json, optio
   const program = firstProgram(markdown, 1)
   if (program === null) throw new Error(`${name} has no program`)
   const git = openGit(root)
+  programs ??= createPrograms()
   const granted = /^tools: (.*)$/m.exec(markdown)?.[1]?.toLowerCase().split(', ') ?? []
   const model = scriptModel({ programs, type: { name, path, program }, tools: granted, seed: 1, prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt) })
   const messages: Message[] = []

@@ -14,7 +14,7 @@ describe('PRG-01: the built-in programs', () => {
     const root = folderWith({})
     const diagnostics: Diagnostic[] = []
     const types = await loadTypes({
-      root, cwd: root, mainCheckout: null, home: `${root}/home`, userHome: root, builtInFolder: new URL('../../agents/', import.meta.url),
+      root, cwd: root, mainCheckout: null, home: `${root}/home`, userHome: root,
       claudeFolders: true, plugins: [], code: null, trusted: false, onDiagnostic: (each) => diagnostics.push(each), onReload() {},
     })
     onTestFinished(() => types.close())

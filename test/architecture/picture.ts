@@ -24,6 +24,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['src/sweep/'],
   'picomatch': ['src/tools/reading/', 'src/permissions/specifier.ts'],
   'vitest': ['vitest.config.ts'],
+  'rolldown': ['scripts/bundle.ts'],
   'fast-check': [],
   'oxc-parser': [],
 }

@@ -31,7 +31,7 @@ describe('CMD-03: what goes wrong at the end of a command', () => {
 
   test('even a command that cannot be loaded says so in one line', async () => {
     const broken = `import { registerHooks } from 'node:module'
-registerHooks({ load(url, context, next) { if (url.endsWith('/cli/cli.ts')) throw new Error('cli.ts is damaged'); return next(url, context) } })`
-    expect(await cliPlace().cadre(['--version'], { env: preload(broken) })).toMatchObject({ code: 1, stdout: '', stderr: 'cadre: cli.ts is damaged\n' })
+registerHooks({ load(url, context, next) { if (url.endsWith('/chunks/cli.js')) throw new Error('cli.js is damaged'); return next(url, context) } })`
+    expect(await cliPlace().cadre(['--version'], { env: preload(broken) })).toMatchObject({ code: 1, stdout: '', stderr: 'cadre: cli.js is damaged\n' })
   })
 })

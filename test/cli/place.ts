@@ -10,8 +10,8 @@ import { onTestFinished, vi } from 'vitest'
 // A command is a process of its own, and one test runs several: on a busy machine that takes longer than most tests may.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** The real command, run from source by the Node that runs the tests. */
-export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+/** The real command as it is published, which `test/bundle.ts` has just built, run by the Node that runs the tests. */
+export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
 
 export type Run = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stdout: string; readonly stderr: string }
 

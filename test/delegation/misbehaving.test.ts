@@ -38,7 +38,6 @@ model: script
 tools: Read
 ---
 \`\`\`js
-if (prompt === 'map') { const m = new Map(); for (let i = 0; ; i += 1) m.set(i, { i }) }
 if (prompt === 'loop') for (;;);
 if (prompt === 'throws') throw new Error('of its own')
 if (prompt === 'never') await new Promise(() => {})
@@ -46,20 +45,19 @@ const { text } = await tools.read({ path: 'a.txt' })
 return text.split('\\n')[0]
 \`\`\`
 `
-  test('a Map that grows for ever, a loop, a throw and a promise that never settles each fail alone', async () => {
-    const bad = ['map', 'loop', 'throws', 'never']
+  test('a loop, a throw and a promise that never settles each fail alone', async () => {
+    const bad = ['loop', 'throws', 'never']
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({
       files: { '.cadre/agents/hostile.md': PROGRAM },
-      settings: { programs: { slice: 6, heapMb: 64 } },
+      settings: { programs: { slice: 1 } },
       script: parentAndChildren([...bad, ...good].map((name) => ({ ...part(name), subagent_type: 'hostile' })), () => ({ text: 'never asked' })),
     })
     await cadre.run({ prompt: 'go' })
     const ends = Object.fromEntries(ofType(events, 'delegation.ended').map(({ data: { result } }) => [result.title, result]))
     for (const name of bad) expect(ends[name]).toMatchObject({ status: 'failed', cause: 'program' })
-    expect(ends['map']?.error).toMatch(/^Program stopped: (heap|memory|process ended)\.$/)
     expect(ends['loop']?.error).toBe('Program stopped: running time.')
-    expect(ends['throws']?.error).toMatch(/hostile\.md:10: .*of its own/)
+    expect(ends['throws']?.error).toMatch(/hostile\.md:9: .*of its own/)
     for (const name of good) expect(ends[name]).toMatchObject({ status: 'completed', output: 'alpha', model: 'script', costUsd: 0 })
   })
 })

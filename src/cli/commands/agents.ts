@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { explain } from '../agents/explain.ts'
-import { lintAgents } from '../agents/lint.ts'
 import { list } from '../agents/list.ts'
 import { show } from '../agents/show.ts'
 import type { CliContext } from '../context.ts'
@@ -25,7 +24,10 @@ export function register(program: Command, context: CliContext): void {
     .description('judge agent files: a file, a folder, or without a path your own and the project\'s')
     .option('--fix', 'repair quoting, case and field names (without a path, in the project\'s files only)')
     .option('--json', 'print JSON')
-    .action(async (path: string | undefined, { json = false, fix = false }: Flags) => lintAgents(context, path, { json, fix }))
+    .action(async (path: string | undefined, { json = false, fix = false }: Flags) => {
+      const { lintAgents } = await import('../agents/lint.ts')
+      await lintAgents(context, path, { json, fix })
+    })
   agents
     .command('explain <name>')
     .description('the tools a type really gets, the layer that took each other one, its model and its price per start')

@@ -5,8 +5,6 @@ import { cells, printable } from '../terminal-text.ts'
 import type { CliContext } from '../context.ts'
 import { broken } from '../doctor/check.ts'
 import type { Check } from '../doctor/check.ts'
-import { machineChecks } from '../doctor/machine.ts'
-import { projectChecks } from '../doctor/project.ts'
 import { counted } from '../../sweep/figures.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
@@ -30,6 +28,7 @@ export function register(program: Command, context: CliContext): void {
 
 /** A project that cannot be opened is one broken check; the machine is examined all the same. */
 async function examine(context: CliContext): Promise<readonly Check[]> {
+  const [{ machineChecks }, { projectChecks }] = await Promise.all([import('../doctor/machine.ts'), import('../doctor/project.ts')])
   const diagnostics: Diagnostic[] = []
   const path = context.env['PATH']
   try {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { CadreError } from '../../core/errors.ts'
 import { createProgressLine } from '../sweep/progress.ts'
-import { exitCodeOf } from '../../sweep/sweep.ts'
+import { exitCodeOf } from '../../sweep/summary.ts'
 import { renderReport } from '../sweep/terminal-report.ts'
 import type { CliContext } from '../context.ts'
 import { diagnosticsTo } from '../diagnostics.ts'

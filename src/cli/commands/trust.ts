@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { trustRoot, untrustRoot } from '../../settings/trust.ts'
 import { userFolder } from '../../settings/user-folder.ts'
-import { topLevel } from '../../../worktrees/git.ts'
+import { topLevel } from '../../../worktrees/repository.ts'
 import type { CliContext } from '../context.ts'
 import { writeJson } from '../write-all.ts'
 

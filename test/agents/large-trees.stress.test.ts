@@ -102,7 +102,7 @@ test('files that cannot be read are counted, and only the first of them logged',
 test('KIN-11: as main agents the built-in programs have more turns than a run has by default', async () => {
   const root = folderWith({})
   const types = await loadTypes({
-    root, cwd: root, mainCheckout: null, home: `${root}/home`, userHome: root, builtInFolder: new URL('../../agents/', import.meta.url),
+    root, cwd: root, mainCheckout: null, home: `${root}/home`, userHome: root,
     claudeFolders: true, plugins: [], code: null, trusted: false, onDiagnostic() {}, onReload() {},
   })
   onTestFinished(() => types.close())

@@ -1,0 +1,52 @@
+/** The JavaScript of `dist/`. Tests that start the command use it too, so it must be quick: about a second. */
+import { chmodSync, cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import type { OutputChunk } from 'rolldown'
+
+const ROOT = join(import.meta.dirname, '..')
+const DIST = join(ROOT, 'dist')
+
+/** They start files of their own by path, or are native. */
+const EXTERNAL = [/^isolated-vm$/, /^piscina$/, /^tinypool$/]
+
+/**
+ * One bundle for each side: main thread, agent thread, isolate process. Modules are most of what a command costs to start, so the packages they
+ * use are bundled in. Chunks lie two folders deep, as the rooms do: a room finds the other sides at `../../` from source and build alike.
+ */
+const SIDES = [
+  { input: { 'src/index': 'src/index.ts', 'src/cli/main': 'src/cli/main.ts', 'src/cli/bin': 'src/cli/bin.ts' }, format: 'esm' },
+  { input: { 'sandbox/worker': 'sandbox/worker.ts' }, format: 'esm' },
+  { input: { 'sandbox/isolate/process': 'sandbox/isolate/process.ts' }, format: 'esm' },
+] as const
+
+export async function bundle(): Promise<void> {
+  const chunks: OutputChunk[] = []
+  for (const { input, format } of SIDES) {
+    const side = await rolldown({
+      cwd: ROOT,
+      input,
+      platform: 'node',
+      external: EXTERNAL,
+      // gray-matter's engine for JavaScript frontmatter, which is never used (TYP-05).
+      checks: { eval: false },
+    })
+    const { output } = await side.write({ dir: DIST, format, entryFileNames: '[name].js', chunkFileNames: 'src/chunks/[name].js' })
+    chunks.push(...output.filter((part) => part.type === 'chunk'))
+    await side.close()
+  }
+  writeFileSync(join(DIST, 'THIRD_PARTY_LICENSES.md'), licensesOf(chunks))
+  cpSync(join(ROOT, 'agents'), join(DIST, 'agents'), { recursive: true })
+  chmodSync(join(DIST, 'src', 'cli', 'bin.js'), 0o755)
+}
+
+/** The licenses of all packages that went into the chunks. */
+function licensesOf(chunks: readonly OutputChunk[]): string {
+  const folders = new Set(chunks.flatMap(({ moduleIds }) => moduleIds).map((id) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(id)?.[0]))
+  const parts = [...folders].filter((folder) => folder !== undefined).sort().map((folder) => {
+    const { name, version, license }: Record<string, unknown> = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+    return `## ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`
+  })
+  return `# Packages in this build\n\n${parts.join('\n')}`
+}
