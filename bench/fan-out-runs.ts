@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import type { Bench, Project } from './bench.ts'
+import { CADRE_DIALECT, parentPrompt } from '../src/cli/bench/fan-out-script.ts'
+import type { Dialect } from '../src/cli/bench/fan-out-script.ts'
+import type { ProviderStats } from '../src/cli/bench/fake-provider.ts'
+import type { Command, Measured } from './measure.ts'
+import { measure } from './measure.ts'
+
+/** One whole fan-out, and what the provider saw of it. */
+export type FanOutRun = Measured & { readonly seen: ProviderStats }
+
+export type Shape = { readonly children: number; readonly latencyMs: number }
+
+/** Who can fan out: how its process is started against a provider, and how it names things. */
+export type Harness = {
+  readonly name: string
+  readonly dialect: Dialect
+  command(at: { readonly url: string; readonly project: Project; readonly home: string; readonly children: number }): Command
+}
+
+const BARE = join(import.meta.dirname, 'bare', 'fan-out.mjs')
+
+/** Nothing of who runs the bench: no settings, no keys. */
+export const cleanEnv = (home: string): Readonly<Record<string, string>> => ({ PATH: process.env['PATH'] ?? '', HOME: home })
+
+export const bare: Harness = {
+  name: 'bare',
+  dialect: CADRE_DIALECT,
+  command: ({ url, project, home, children }) => ({ argv: [BARE, url, String(children)], cwd: project.root, env: cleanEnv(home) }),
+}
+
+export const cadre = (dist: string): Harness => ({
+  name: 'cadre',
+  dialect: CADRE_DIALECT,
+  command: ({ url, project, home, children }) => ({
+    argv: [join(dist, 'src', 'cli', 'main.js'), '-p', parentPrompt(children), '--model', 'anthropic/claude-scripted'],
+    cwd: project.root,
+    env: {
+      ...cleanEnv(home), CADRE_HOME: join(home, '.cadre'), CADRE_MAX_RUNNING: String(Math.max(1, children)),
+      NODE_COMPILE_CACHE: join(dist, 'compile-cache'), ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'any',
+    },
+  }),
+})
+
+/** Runs a fan-out in a fresh home. Rejects when not all of it was asked for: less work is no comparison. */
+export async function fanOut(bench: Bench, harness: Harness, project: Project, { children, latencyMs }: Shape): Promise<FanOutRun> {
+  const provider = await bench.provider()
+  const home = bench.folder('home')
+  await provider.reset({ latencyMs, files: project.files, dialect: harness.dialect })
+  const measured = await measure(harness.command({ url: provider.url, project, home, children }), home)
+  const seen = await provider.stats()
+  const requests = children === 0 ? 1 : 2 + children * (project.files.length + 1)
+  if (seen.requests !== requests) throw new Error(`${harness.name} sent ${seen.requests} requests instead of ${requests} for ${children} sub-agents.`)
+  return { ...measured, seen }
+}

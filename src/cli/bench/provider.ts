@@ -1,0 +1,4 @@
+import { serveFakeProvider } from './fake-provider.ts'
+import { anthropic } from './wire.ts'
+
+serveFakeProvider([anthropic])

@@ -1,0 +1,71 @@
+import type { JsonObject } from '../../core/json.ts'
+
+/** What a script answers: a text, or calls of tools. */
+export type ScriptedReply = { readonly text: string; readonly calls: readonly ScriptedCall[] }
+export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: JsonObject }
+
+/** A provider's wire, as far as a script needs it. */
+export type ScriptedWire = {
+  /** How the path of its requests ends. */
+  readonly path: RegExp
+  /** What stands once for each tool result in a request's JSON: inside a text the quotes would be escaped. */
+  readonly result: string
+  /** Whether a request asks for a stream. */
+  streams(path: string, body: string): boolean
+  /** A whole reply, as one stream of events or as JSON. */
+  reply(reply: ScriptedReply, streamed: boolean): string
+  /** What a request says before its first message: its system text, and its tools. */
+  preamble(request: JsonObject): { readonly system: unknown; readonly tools: unknown }
+}
+
+/** Tokens are all the same here. */
+const USAGE = { input: 100, output: 20 }
+const MODEL = 'claude-scripted'
+
+const asksForStream = (_path: string, body: string): boolean => body.includes('"stream":true')
+
+const sse = (type: string, data: JsonObject): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
+
+/** Anthropic Messages. */
+export const anthropic: ScriptedWire = {
+  path: /\/v1\/messages$/,
+  result: '"type":"tool_result"',
+  streams: asksForStream,
+  preamble: ({ system, tools }) => ({ system, tools }),
+  reply({ text, calls }, streamed) {
+    const head = { id: 'msg_bench', type: 'message', role: 'assistant', model: MODEL }
+    const usage = { input_tokens: USAGE.input, output_tokens: USAGE.output }
+    const reason = calls.length > 0 ? 'tool_use' : 'end_turn'
+    const blocks = [...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))]
+    if (!streamed) return JSON.stringify({ ...head, content: blocks, stop_reason: reason, stop_sequence: null, usage })
+    const events = blocks.map((block, index) => {
+      const start = 'input' in block ? { ...block, input: {} } : { ...block, text: '' }
+      const delta = 'input' in block ? { type: 'input_json_delta', partial_json: JSON.stringify(block.input) } : { type: 'text_delta', text: block.text }
+      return sse('content_block_start', { index, content_block: start }) + sse('content_block_delta', { index, delta }) + sse('content_block_stop', { index })
+    })
+    return sse('message_start', { message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage } }) + events.join('') +
+      sse('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage }) + sse('message_stop', {})
+  },
+}
+
+/** OpenAI Chat Completions. */
+export const chat: ScriptedWire = {
+  path: /\/chat\/completions$/,
+  result: '"role":"tool"',
+  streams: asksForStream,
+  preamble({ messages, tools }) {
+    const list = Array.isArray(messages) ? (messages as readonly JsonObject[]) : []
+    return { system: list.filter(({ role }) => role === 'system' || role === 'developer').map(({ content }) => content), tools }
+  },
+  reply({ text, calls }, streamed) {
+    const head = { id: 'chatcmpl-bench', created: 1_760_000_000, model: MODEL }
+    const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output }
+    const toolCalls = calls.map(({ id, name, input }, index) => ({ index, id, type: 'function', function: { name, arguments: JSON.stringify(input) } }))
+    const message = { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: toolCalls }) }
+    const reason = calls.length > 0 ? 'tool_calls' : 'stop'
+    if (!streamed) return JSON.stringify({ ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: reason }], usage })
+    const chunk = (part: JsonObject): string => `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...part })}\n\n`
+    return chunk({ choices: [{ index: 0, delta: message, finish_reason: null }] }) +
+      chunk({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }) + chunk({ choices: [], usage }) + 'data: [DONE]\n\n'
+  },
+}
