@@ -1,6 +1,7 @@
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundle } from '../scripts/bundle.ts'
 import type { FakeProvider } from '../src/cli/bench/provider-process.ts'
 import { startFakeProvider } from '../src/cli/bench/provider-process.ts'
 
@@ -10,7 +11,7 @@ export type Bench = {
   readonly repeats: number
   /** Small sizes, to see that all works: the figures mean nothing. */
   readonly quick: boolean
-  /** A build of this tree of the bench's own: nobody rebuilds it while it is measured. */
+  /** `dist/` of this tree, built for this bench alone: nobody rebuilds it while it is measured. */
   readonly dist: string
   /** A fresh empty folder, gone after the bench. */
   folder(name: string): string
@@ -24,14 +25,12 @@ export type Bench = {
 
 export type Project = { readonly root: string; readonly files: readonly string[] }
 
-export type Closing = { close(): Promise<void> }
-
+const ROOT = join(import.meta.dirname, '..')
 const FILES = 3
 const FILE_LINES = 40
 
-export function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'quick' | 'tell'>): Bench & Closing {
+export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'quick' | 'tell'>): Promise<Bench & { close(): Promise<void> }> {
   const temp = mkdtempSync(join(tmpdir(), 'cadre-bench-'))
-  const build = frozenBuild()
   let folders = 0
   let provider: Promise<FakeProvider> | undefined
   const folder = (name: string) => {
@@ -39,6 +38,7 @@ export function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'qui
     mkdirSync(path)
     return path
   }
+  const build = await freshBuild()
   return {
     repeats,
     quick,
@@ -59,13 +59,12 @@ export function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'qui
   }
 }
 
-/** A copy of the package, as built, at a place from which its dependencies are found. */
-function frozenBuild(): string {
-  const root = join(import.meta.dirname, '..')
-  const cache = join(root, 'node_modules', '.cache')
+/** The package, built at a place from which its dependencies are found. */
+async function freshBuild(): Promise<string> {
+  const cache = join(ROOT, 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })
   const build = mkdtempSync(join(cache, 'cadre-bench-'))
-  copyFileSync(join(root, 'package.json'), join(build, 'package.json'))
-  cpSync(join(root, 'dist'), join(build, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.d.ts') })
+  copyFileSync(join(ROOT, 'package.json'), join(build, 'package.json'))
+  await bundle(join(build, 'dist'))
   return build
 }

@@ -1,14 +1,43 @@
-import { bundle } from '../scripts/bundle.ts'
+/** `npm run bench -- [scenario…]`: see `--help`. Exit codes: 0 measured (limits missed or not), 1 something failed, 2 asked wrongly. */
+import { writeFileSync } from 'node:fs'
 import { styleOf } from '../src/cli/style.ts'
 import { openBench } from './bench.ts'
+import { changes, renderChanges } from './compare.ts'
 import { judge } from './figure.ts'
+import type { Options } from './options.ts'
+import { readOptions, UsageError } from './options.ts'
+import { newRun, readRun } from './saved-run.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { renderFigures } from './table.ts'
 
-await bundle()
-const bench = openBench({ repeats: Number(process.argv[2] ?? 5), quick: process.argv[3] === 'quick', tell: (line) => void process.stderr.write(`${line}\n`) })
+const EXIT = { failed: 1, usage: 2 }
+
+async function run({ scenarios, repeats, quick, json, compare, save }: Options): Promise<void> {
+  const before = compare === undefined ? null : readRun(compare)
+  const bench = await openBench({ repeats, quick, tell: (line) => void process.stderr.write(`${line}\n`) })
+  try {
+    const figures = []
+    for (const scenario of scenarios) {
+      bench.tell(`${scenario.name}: ${scenario.about}`)
+      figures.push(...(await scenario.run(bench)).map(judge))
+    }
+    const done = newRun({ quick, repeats, figures })
+    if (save !== undefined) writeFileSync(save, `${JSON.stringify(done, null, 2)}\n`)
+    if (json) return void process.stdout.write(`${JSON.stringify(done)}\n`)
+    const style = styleOf(process.stdout, process.env)
+    const { machine, versions, date } = done
+    process.stdout.write(`${machine.cpu}, ${machine.cores} cores, ${machine.system}, Node ${versions.node}, Cadre ${versions.cadre}, ${date.slice(0, 10)}\n`)
+    process.stdout.write(`Medians of ${repeats}, least and most in brackets.${quick ? ' Quick: these figures mean nothing.' : ''}\n\n${renderFigures(figures, style)}`)
+    if (before) process.stdout.write(`\nSince ${before.date.slice(0, 16)}:\n\n${renderChanges(changes(before, figures), style)}`)
+  } finally {
+    await bench.close()
+  }
+}
+
 try {
-  for (const scenario of SCENARIOS) process.stdout.write(renderFigures((await scenario.run(bench)).map(judge), styleOf(process.stdout, process.env)))
-} finally {
-  await bench.close()
+  const options = readOptions(process.argv.slice(2), SCENARIOS)
+  if (options !== null) await run(options)
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed
 }

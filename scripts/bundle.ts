@@ -15,12 +15,19 @@ const EXTERNAL = [/^isolated-vm$/, /^piscina$/, /^tinypool$/]
  * use are bundled in. Chunks lie two folders deep, as the rooms do: a room finds the other sides at `../../` from source and build alike.
  */
 const SIDES = [
-  { input: { 'src/index': 'src/index.ts', 'src/cli/main': 'src/cli/main.ts', 'src/cli/bin': 'src/cli/bin.ts' }, format: 'esm' },
+  {
+    input: {
+      'src/index': 'src/index.ts', 'src/cli/main': 'src/cli/main.ts', 'src/cli/bin': 'src/cli/bin.ts',
+      'src/cli/bench/provider': 'src/cli/bench/provider.ts',
+    },
+    format: 'esm',
+  },
   { input: { 'sandbox/worker': 'sandbox/worker.ts' }, format: 'esm' },
   { input: { 'sandbox/isolate/process': 'sandbox/isolate/process.ts' }, format: 'esm' },
 ] as const
 
-export async function bundle(): Promise<void> {
+/** `dist`: where to, for who needs a build that nobody else writes. */
+export async function bundle(dist: string = DIST): Promise<void> {
   const chunks: OutputChunk[] = []
   for (const { input, format } of SIDES) {
     const side = await rolldown({
@@ -31,13 +38,13 @@ export async function bundle(): Promise<void> {
       // gray-matter's engine for JavaScript frontmatter, which is never used (TYP-05).
       checks: { eval: false },
     })
-    const { output } = await side.write({ dir: DIST, format, entryFileNames: '[name].js', chunkFileNames: 'src/chunks/[name].js' })
+    const { output } = await side.write({ dir: dist, format, entryFileNames: '[name].js', chunkFileNames: 'src/chunks/[name].js' })
     chunks.push(...output.filter((part) => part.type === 'chunk'))
     await side.close()
   }
-  writeFileSync(join(DIST, 'THIRD_PARTY_LICENSES.md'), licensesOf(chunks))
-  cpSync(join(ROOT, 'agents'), join(DIST, 'agents'), { recursive: true })
-  chmodSync(join(DIST, 'src', 'cli', 'bin.js'), 0o755)
+  writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.md'), licensesOf(chunks))
+  cpSync(join(ROOT, 'agents'), join(dist, 'agents'), { recursive: true })
+  chmodSync(join(dist, 'src', 'cli', 'bin.js'), 0o755)
 }
 
 /** The licenses of all packages that went into the chunks. */

@@ -1,0 +1,62 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { nearest } from '../src/core/nearest.ts'
+import type { Scenario } from './scenario.ts'
+
+export type Options = {
+  readonly scenarios: readonly Scenario[]
+  readonly repeats: number
+  readonly quick: boolean
+  readonly json: boolean
+  readonly peers: boolean
+  readonly plot: boolean
+  /** Files of earlier runs. */
+  readonly compare?: string
+  readonly save?: string
+}
+
+/** What was asked for cannot be done; its message is one line, and empty when everything is said already. */
+export class UsageError extends Error {}
+
+const REPEATS = { usual: 5, quick: 1 }
+
+/** Reads the command line; throws UsageError. Null: help was asked for, and shown. */
+export function readOptions(argv: readonly string[], known: readonly Scenario[]): Options | null {
+  const command = new Command('npm run bench --')
+    .description('Measures Cadre beside bare Node that does the same work, in the same run. Without a name, all scenarios.')
+    .argument('[scenario...]')
+    .option('--json', 'print machine, versions, figures and all repeats as JSON', false)
+    .option('--save <file>', 'write that JSON into a file')
+    .option('--compare <file>', 'print what changed since a saved run')
+    .option('--repeats <n>', `how often each thing is measured (default ${REPEATS.usual})`, count)
+    .option('--quick', 'small sizes, once: to see that all works', false)
+    .option('--peers', 'fan out with other harnesses too, installed into a temporary folder', false)
+    .option('--plot', 'write docs/bench-throughput.svg and docs/bench-memory.svg', false)
+    .addHelpText('after', `\nScenarios:\n${known.map(({ name, about }) => `  ${name.padEnd(10)} ${about}\n`).join('')}`)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+  try {
+    command.parse([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return null
+    throw new UsageError(error.message.replace(/^error: /, ''))
+  }
+  const { repeats, ...flags } = command.opts<Omit<Options, 'scenarios' | 'repeats'> & { repeats?: number }>()
+  return { ...flags, repeats: repeats ?? (flags.quick ? REPEATS.quick : REPEATS.usual), scenarios: chosen(command.args, known) }
+}
+
+function chosen(names: readonly string[], known: readonly Scenario[]): readonly Scenario[] {
+  const all = known.map(({ name }) => name)
+  for (const name of names) {
+    if (all.includes(name)) continue
+    const close = nearest(name, all)
+    throw new UsageError(`unknown scenario "${name}"${close ? `, did you mean "${close}"?` : `; there are ${all.join(', ')}`}`)
+  }
+  return names.length === 0 ? known : known.filter(({ name }) => names.includes(name))
+}
+
+function count(written: string): number {
+  const number = Number(written)
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return number
+}
