@@ -6,8 +6,8 @@ import type { ProviderStats } from '../src/cli/bench/fake-provider.ts'
 import type { Command, Measured } from './measure.ts'
 import { measure } from './measure.ts'
 
-/** One whole fan-out, and what the provider saw of it. */
-export type FanOutRun = Measured & { readonly seen: ProviderStats }
+/** One whole fan-out, what the provider saw of it, and the home it ran in. */
+export type FanOutRun = Measured & { readonly seen: ProviderStats; readonly home: string }
 
 export type Shape = { readonly children: number; readonly latencyMs: number }
 
@@ -17,6 +17,9 @@ export type Harness = {
   readonly dialect: Dialect
   command(at: { readonly url: string; readonly project: Project; readonly home: string; readonly children: number }): Command
 }
+
+/** Sub-agents that Cadre is to keep alive at once (issue 3); the rest wait in line. */
+export const MOST_ALIVE = 200
 
 const BARE = join(import.meta.dirname, 'bare', 'fan-out.mjs')
 
@@ -36,7 +39,7 @@ export const cadre = (dist: string): Harness => ({
     argv: [join(dist, 'src', 'cli', 'main.js'), '-p', parentPrompt(children), '--model', 'anthropic/claude-scripted'],
     cwd: project.root,
     env: {
-      ...cleanEnv(home), CADRE_HOME: join(home, '.cadre'), CADRE_MAX_RUNNING: String(Math.max(1, children)),
+      ...cleanEnv(home), CADRE_HOME: join(home, '.cadre'), CADRE_MAX_RUNNING: String(Math.min(MOST_ALIVE, Math.max(1, children))),
       NODE_COMPILE_CACHE: join(dist, 'compile-cache'), ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'any',
     },
   }),
@@ -51,5 +54,5 @@ export async function fanOut(bench: Bench, harness: Harness, project: Project, {
   const seen = await provider.stats()
   const requests = children === 0 ? 1 : 2 + children * (project.files.length + 1)
   if (seen.requests !== requests) throw new Error(`${harness.name} sent ${seen.requests} requests instead of ${requests} for ${children} sub-agents.`)
-  return { ...measured, seen }
+  return { ...measured, seen, home }
 }

@@ -1,7 +1,7 @@
 import { spreadOf } from '../src/cli/bench/spread.ts'
 import type { Spread } from '../src/cli/bench/spread.ts'
 
-export type Unit = 'ms' | 'MB' | 'bytes' | '/s' | '×'
+export type Unit = 'ms' | 'MB' | 'bytes' | '/s' | '×' | '%' | 'agents'
 
 /** What issue 3 asks of a figure: of its median, or of the ratio to bare. */
 export type Limit = { readonly of: 'median' | 'ratio'; readonly most?: number; readonly least?: number }

@@ -35,7 +35,11 @@ export const spawn: Scenario = {
         bare: () => timed(async () => (await startBareThread()).close()),
         async cadre() {
           const spawner = await openSpawner(bench)
-          return spawner.spawn().finally(() => spawner.close())
+          try {
+            return await spawner.spawn()
+          } finally {
+            await spawner.close()
+          }
         },
       })
       const started = runs.cadre.map((all) => all.map(({ fromStart }) => fromStart))

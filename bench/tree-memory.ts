@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+
+/** Resident memory of a process and all below it, in MB; 0 where it cannot be told: the process is gone, or this is not Linux. */
+export function treeMemory(pid: number): number {
+  return residentMb(pid) + childrenOf(pid).reduce((sum, child) => sum + treeMemory(child), 0)
+}
+
+/** Node starts its children from its main thread. */
+const childrenOf = (pid: number): readonly number[] => (text(`/proc/${pid}/task/${pid}/children`).match(/\d+/g) ?? []).map(Number)
+
+const KB_PER_MB = 1024
+
+const residentMb = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) / KB_PER_MB
+
+function text(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return '' // processes end at any moment
+  }
+}
