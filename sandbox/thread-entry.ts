@@ -6,11 +6,11 @@ import { runLoop } from '../src/core/loop.ts'
 import type { CallsTask, RunAnswer, RunTask, StopFlag, ThreadHost } from '../src/core/thread.ts'
 import type { ReadFunctions } from './local-tools.ts'
 import { localTools } from './local-tools.ts'
-import { remoteHost } from './remote-host.ts'
+import { remoteHost, ThreadLent } from './remote-host.ts'
 
 /** What a thread's entry file exports: the pool calls these by name. */
 export type ThreadEntry = {
-  /** Runs one agent's loop. Its answer is plain data, also when the loop throws. */
+  /** Runs one agent's loop for one stay. Its answer is plain data, also when the loop throws. */
   run(task: RunTask<MessagePort>): Promise<RunAnswer>
   /** Runs read calls of an agent whose loop is on the main thread. */
   calls(task: CallsTask): Promise<readonly ToolOutcome[]>
@@ -24,11 +24,12 @@ export type ThreadEntry = {
  */
 export function threadEntry(functions: ReadFunctions, connect: (port: MessagePort) => ThreadHost, tidy: () => void): ThreadEntry {
   return {
-    async run({ brief, port, stop }) {
+    async run({ brief, reply, port, stop }) {
       const tools = localTools(functions, contextOf(brief, stop))
       try {
-        return { ok: true, report: await runLoop(brief, remoteHost(connect(port)), tools.run) }
+        return { ok: true, report: await runLoop(brief, remoteHost(connect(port), reply), tools.run) }
       } catch (error) {
+        if (error instanceof ThreadLent) return { ok: true, report: null }
         return { ok: false, error: messageOf(error) }
       } finally {
         await tools.idle()

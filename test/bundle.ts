@@ -1,2 +1,4 @@
+import { bundle } from '../scripts/bundle.ts'
+
 /** Runs once before all tests: those that start the command start what would be published. */
-export { bundle as setup } from '../scripts/bundle.ts'
+export const setup = (): Promise<void> => bundle()

@@ -13,6 +13,8 @@ export type Ending = {
   stopped(): { readonly reason: unknown } | null
   /** From now on the job has a thread, and with it time to stop by itself. */
   begin(): void
+  /** From now on the job has no thread: a stop ends it at once. */
+  rest(): void
   /** Asks the thread to stop; ends it when it has not within the grace time. */
   stop(reason: unknown): void
   /** Ends the thread at once. */
@@ -50,6 +52,11 @@ export function endingOf(signal: AbortSignal): Ending {
     stopped: () => cause,
     begin() {
       begun = true
+    },
+    rest() {
+      begun = false
+      clearTimeout(clock)
+      if (cause !== null) kill.abort()
     },
     stop: (reason) => stop(reason, STOP_GRACE_MS),
     end: (reason) => stop(reason, 0),

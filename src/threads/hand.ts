@@ -10,14 +10,17 @@ export type Hand = {
   note(outcomes: readonly ToolOutcome[]): void
   /** The outcomes of the last reply's calls, in the order of the calls (TOO-12); null if `own` is not exactly what the thread has to answer. */
   settle(own: readonly ToolOutcome[]): readonly ToolOutcome[] | null
-  /** Whether the last reply allows the loop to end with this report. */
-  ends(report: Report): boolean
+  /** The agent's report, if the last reply allows its loop to end now, and the far side counted its turns right; else null. */
+  ends(report: Report): Report | null
+  /** Notes that a stay in a thread begins, with the last reply as its first. */
+  enter(): void
   /** `agent <id> (<type>), turn <n>, calls in hand: <name> (<id>), …`: what an unexpected end names (KIN-13). */
   describe(): string
 }
 
 export function emptyHand({ agent, type }: Brief): Hand {
   let turn = 0
+  let turnsBefore = 0
   let calls: readonly ToolCall[] = []
   const asked = new Set<string>()
   const given = new Map<string, ToolOutcome>()
@@ -45,7 +48,10 @@ export function emptyHand({ agent, type }: Brief): Hand {
       if (outcomes.length < calls.length || handedIn.length < own.length) return null
       return outcomes
     },
-    ends: (report) => calls.length === 0 && report.turns === turn,
+    ends: ({ text, turns }) => (calls.length === 0 && turnsBefore + turns === turn ? { text, turns: turn } : null),
+    enter() {
+      turnsBefore = turn - 1
+    },
     describe() {
       const open = calls.filter(({ id }) => !given.has(id)).map(({ id, name }) => `${name} (${id})`)
       return `agent ${agent} (${type}), ${turn === 0 ? 'before its first turn' : `turn ${turn}`}, calls in hand: ${open.join(', ') || 'none'}`

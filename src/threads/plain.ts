@@ -22,6 +22,7 @@ export function runAnswerFrom(value: unknown): RunAnswer | null {
   const answer = record(value, ['ok'], ['report', 'error'])
   if (answer === null) return null
   if (answer['ok'] === true && !('error' in answer)) {
+    if (answer['report'] === null) return { ok: true, report: null }
     const report = within(reportFrom(answer['report']))
     return report && { ok: true, report }
   }

@@ -12,9 +12,18 @@ export type PoolTask = {
   /** Goes before everything that waits. */
   readonly urgent?: boolean
   /** Called once, right before the task gets its thread: what crosses. */
-  prepare(): { readonly task: unknown; readonly transfer: readonly MessagePort[] }
+  prepare(seat: Seat): { readonly task: unknown; readonly transfer: readonly MessagePort[] }
   /** Its abort ends the task at once, and the thread it runs in. Not yet aborted. */
   readonly kill: AbortSignal
+}
+
+/** A task's hold on its thread. */
+export type Seat = {
+  /**
+   * From now on the task waits for something outside. `give` is called once when another task needs the thread: the task is then to end soon;
+   * null: it cannot. Gives the function to call when it waits no longer.
+   */
+  waits(give: (() => void) | null): () => void
 }
 
 export type PoolOptions = { readonly entry: URL; readonly max: number; readonly heapMb: number }
@@ -41,12 +50,16 @@ type TransferList = NonNullable<Parameters<Piscina['run']>[1]>['transferList'] &
 /** Started from source, every thread would strip the types anew: 100 ms of CPU and 8 MB each, but for this cache. */
 const UNBUILT = { NODE_COMPILE_CACHE: join(tmpdir(), 'cadre-compile-cache') }
 
-/** A task in line; `since` when, in ms of `performance.now`. */
-type Waiting = { readonly since: number; start(): void }
+/** A task in line. */
+type Waiting = { start(): void }
+
+/** A task with a thread: busy `since` then (in ms of `performance.now`), or null while it waits; how it gives its thread to another, if it can. */
+type Sitting = { since: number | null; give: (() => void) | null; readonly fail: (error: unknown) => void }
 
 /**
- * Warm threads, one task in each, in order of arrival. Piscina keeps the threads; the line in front of it is kept here, because Piscina starts
- * a thread for every waiting task at once, and forgets what waits when the last thread crashes.
+ * Warm threads, one task in each, in order of arrival; a task that only waits gives its thread to one in line. Piscina keeps the threads; the
+ * line in front of it is kept here, because Piscina starts a thread for every waiting task at once, and forgets what waits when the last thread
+ * crashes.
  */
 export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   const piscina = new Piscina({
@@ -64,11 +77,13 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   })
   const line: Waiting[] = []
   const started = new WeakSet<Worker>()
-  const inHands = new Map<Promise<unknown>, (error: unknown) => void>()
+  /** In the order in which they got their threads. */
+  const sitting = new Set<Sitting>()
+  /** Those of them that were asked for their threads. */
+  const leaving = new Set<Sitting>()
   let wanted = 0
   let warming = 0
   let closed = false
-  let lastEnd = performance.now()
   let look: NodeJS.Timeout | undefined
 
   piscina.on('workerCreate', ({ id }: { id: number }) => {
@@ -85,20 +100,37 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   const counts = () => {
     const { threads } = piscina
     const ready = threads.filter((thread) => started.has(thread)).length
-    return { threads: threads.length, starting: threads.length - ready, idle: ready - inHands.size, tasks: inHands.size - warming }
+    const starting = threads.length - ready
+    const tasks = [...sitting]
+    const waiting = tasks.filter((task) => task.since === null && task.give === null && !leaving.has(task)).length
+    const old = performance.now() - GROWTH.stuckMs
+    // A task that was handed to a thread on its way is not stuck, however long the start takes.
+    const stuck = Math.max(0, tasks.filter(({ since }) => since !== null && since < old).length - starting)
+    return { threads: threads.length, starting, idle: ready - sitting.size, away: waiting + stuck, tasks: sitting.size - warming }
   }
 
   /** Hands one task to Piscina, which runs it in an idle thread or else starts one. */
   async function hand({ name, kill, prepare }: PoolTask): Promise<unknown> {
-    const { task, transfer } = prepare()
     const stranded = Promise.withResolvers<never>()
+    const own: Sitting = { since: performance.now(), give: null, fail: stranded.reject }
+    const { task, transfer } = prepare({
+      waits(give) {
+        own.since = null
+        own.give = give
+        pump()
+        return () => {
+          own.since = performance.now()
+          own.give = null
+        }
+      },
+    })
     const running = piscina.run(task, { name, signal: kill, transferList: transfer as TransferList })
-    inHands.set(running, stranded.reject)
+    sitting.add(own)
     try {
       return await Promise.race([running, stranded.promise])
     } finally {
-      inHands.delete(running)
-      lastEnd = performance.now()
+      sitting.delete(own)
+      leaving.delete(own)
       if (piscina.threads.length === 0) failStranded(new Error('no thread could be started'))
       queueMicrotask(pump)
     }
@@ -118,21 +150,33 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   /** With no thread left, what Piscina holds would wait for ever. */
   function failStranded(error: unknown): void {
     if (piscina.threads.length > 0) return
-    for (const reject of inHands.values()) reject(error)
+    for (const { fail } of sitting) fail(error)
   }
 
   function pump(): void {
+    askForThreads()
     for (let next = line[0]; next; next = line[0]) {
       const { idle, ...now } = counts()
-      const time = performance.now()
-      if (idle <= 0 && !mayGrow({ ...now, max, sinceEndMs: time - lastEnd, waitedMs: time - next.since })) break
+      if (idle <= 0 && (line.length <= leaving.size || !mayGrow({ ...now, max }))) break
       line.shift()
       next.start()
     }
-    while (piscina.threads.length < wanted && counts().starting < GROWTH.atOnce) void startAhead()
+    while (piscina.threads.length < wanted && counts().starting < GROWTH.working) void startAhead()
     if (piscina.threads.length >= wanted) wanted = 0
     clearTimeout(look)
-    if (line.length > 0 && piscina.threads.length < max) look = setTimeout(pump, GROWTH.quietMs)
+    if (line.length > 0 && piscina.threads.length < max) look = setTimeout(pump, GROWTH.stuckMs)
+  }
+
+  /** Those who have waited longest leave first, one for each task in line. */
+  function askForThreads(): void {
+    for (const own of sitting) {
+      if (leaving.size >= line.length) return
+      const { give } = own
+      if (give === null) continue
+      own.give = null
+      leaving.add(own)
+      give()
+    }
   }
 
   return {
@@ -143,7 +187,6 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
         reject(task.kill.reason)
       }
       const waiting: Waiting = {
-        since: performance.now(),
         start() {
           task.kill.removeEventListener('abort', leave)
           resolve(hand(task))

@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 
-import type { Brief, Job, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
+import type { Brief, Host, Job, Reply, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
 import type { CallsTask, RunTask } from '../core/thread.ts'
 import { threadCap } from './cap.ts'
@@ -10,14 +10,15 @@ import { endingOf } from './ending.ts'
 import { emptyHand } from './hand.ts'
 import { outcomesFrom, runAnswerFrom } from './plain.ts'
 import { createPool } from './pool.ts'
-import type { Wire } from './wire.ts'
-import { openWire } from './wire.ts'
+import { repliesOf } from './replies.ts'
+import type { Stay, Wire } from './wire.ts'
+import { forThread, openWire } from './wire.ts'
 
 /** Where agents run. Brief, replies and outcomes are plain data with ids, so a runner may as well be on another machine. */
 export type Runner = {
   /**
-   * Runs `runLoop` for one agent in a pooled warm thread of its own and resolves with the loop's report. Rejects with the very error the host
-   * rejected with; with `CRASHED`, naming agent, turn and calls in hand, when the thread threw, ran out of heap or exited (KIN-13); with `GUARD`,
+   * Runs `runLoop` for one agent in pooled warm threads and resolves with the loop's report. A thread is the agent's own while its loop runs
+   * there; while it waits for a reply it has none, or lends it to an agent that needs one. Rejects with the very error the host rejected with; with `CRASHED`, naming agent, turn and calls in hand, when the thread threw, ran out of heap or exited (KIN-13); with `GUARD`,
    * naming what was refused (SHL-07); or with the signal's reason. Settles within about 2 s of an abort: the thread is first asked to stop, then
    * ended (SHL-08).
    */
@@ -73,27 +74,41 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
     }
   }
 
+  /** One stay in a thread, from `reply` on; null when the agent left it before its end. */
+  async function stay(brief: Brief, host: Host, { hand, ending }: Omit<Stay, 'seat'>, reply: Reply): Promise<Report | null> {
+    let wire: Wire | undefined
+    try {
+      const answer = runAnswerFrom(await pool.run({
+        name: 'run',
+        kill: ending.kill,
+        prepare(seat) {
+          ending.begin()
+          hand.enter()
+          const { port1, port2 } = new MessageChannel()
+          wire = openWire(port1, host, { hand, ending, seat }, (what) => ending.end(refused(hand.describe(), what)))
+          return { task: { brief, reply: forThread(reply), port: port2, stop: ending.flag } satisfies RunTask<typeof port2>, transfer: [port2] }
+        },
+      }))
+      if (answer?.ok === false) throw crashed(hand.describe(), `its loop threw: ${answer.error}`)
+      if (answer?.report === null && wire?.left()) return null
+      const report = answer?.report ? hand.ends(answer.report) : null
+      if (report === null) throw refused(hand.describe(), 'an answer that is no report')
+      return report
+    } finally {
+      ending.rest()
+      wire?.close()
+    }
+  }
+
   return {
     run({ brief, host, signal }) {
       const hand = emptyHand(brief)
       return ended(signal, hand.describe, async (ending) => {
-        let wire: Wire | undefined
-        try {
-          const answer = runAnswerFrom(await pool.run({
-            name: 'run',
-            kill: ending.kill,
-            prepare() {
-              ending.begin()
-              const { port1, port2 } = new MessageChannel()
-              wire = openWire(port1, host, hand, ending, (what) => ending.end(refused(hand.describe(), what)))
-              return { task: { brief, port: port2, stop: ending.flag } satisfies RunTask<typeof port2>, transfer: [port2] }
-            },
-          }))
-          if (answer?.ok === false) throw crashed(hand.describe(), `its loop threw: ${answer.error}`)
-          if (answer === null || !hand.ends(answer.report)) throw refused(hand.describe(), 'an answer that is no report')
-          return answer.report
-        } finally {
-          wire?.close()
+        const replies = repliesOf(host, hand, ending)
+        void replies.next([]) // without a thread: most of an agent's time is its model's
+        for (;;) {
+          const report = await stay(brief, { next: replies.next, call: (calls) => host.call(calls) }, { hand, ending }, await replies.last())
+          if (report) return report
         }
       })
     },

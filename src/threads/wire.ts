@@ -1,20 +1,30 @@
 import { expose } from 'comlink'
 import type { MessagePort } from 'node:worker_threads'
 
-import type { Host, Reply } from '../core/contract.ts'
+import type { Host, Reply, ToolOutcome } from '../core/contract.ts'
 import type { Ending } from './ending.ts'
 import { guarded } from './guard.ts'
 import type { Hand } from './hand.ts'
 import { idsFrom, outcomesFrom } from './plain.ts'
+import type { Seat } from './pool.ts'
 
-/** A thread's line to its host; `close` it when the job has ended. */
-export type Wire = { close(): void }
+/** A thread's line to its host; `close` it when the stay has ended. */
+export type Wire = {
+  /** Whether the thread was told to leave for another agent. */
+  left(): boolean
+  close(): void
+}
+
+/** What an agent's stay in a thread is about. */
+export type Stay = { readonly hand: Hand; readonly ending: Ending; readonly seat: Seat }
 
 /**
  * Puts `host` behind the guard on `port`. A rejection of the host stops the job with that very error; the thread is told only that it was
- * stopped. `refuse` is called once, with what the thread asked for that is not on its list.
+ * stopped. While the thread waits for a reply its `seat` may be given away. `refuse` is called once, with what the thread asked for that is not
+ * on its list.
  */
-export function openWire(port: MessagePort, host: Host, hand: Hand, ending: Ending, refuse: (what: string) => void): Wire {
+export function openWire(port: MessagePort, host: Host, { hand, ending, seat }: Stay, refuse: (what: string) => void): Wire {
+  let left = false
   const ask = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     if (ending.stopped() === null) {
       try {
@@ -25,14 +35,25 @@ export function openWire(port: MessagePort, host: Host, hand: Hand, ending: Endi
     }
     throw new Error('the run was stopped')
   }
-  const near: Host = {
-    next: (outcomes) => ask(async () => {
-      const reply = await host.next(outcomes)
-      hand.deal(reply)
-      return forThread(reply)
-    }),
+  /** Waits for a reply, or for null when the thread was given away. */
+  async function nextHere(coming: Promise<Reply>): Promise<Reply | null> {
+    const { promise: lent, resolve: lend } = Promise.withResolvers<null>()
+    const back = seat.waits(() => {
+      left = true
+      lend(null)
+    })
+    try {
+      const reply = await Promise.race([coming, lent])
+      return reply === null || left ? null : forThread(reply)
+    } finally {
+      back()
+    }
+  }
+  const near: { readonly next: (outcomes: readonly ToolOutcome[]) => Promise<Reply | null>; readonly call: Host['call'] } = {
+    next: (outcomes) => ask(() => nextHere(host.next(outcomes))),
     call: (calls) => ask(async () => {
-      const outcomes = await host.call(calls)
+      const back = seat.waits(null)
+      const outcomes = await host.call(calls).finally(back)
       hand.note(outcomes)
       return outcomes
     }),
@@ -42,11 +63,11 @@ export function openWire(port: MessagePort, host: Host, hand: Hand, ending: Endi
     call: ([ids, ...rest]) => only(rest, ids, (value) => both(idsFrom(value), hand.pick)),
   }, refuse)
   expose(near, wire)
-  return wire
+  return { left: () => left, close: wire.close }
 }
 
 /** What the loop in a thread needs of a reply: not the provider's own content, and no input of a call it will not run. */
-const forThread = ({ text, calls, usage, model }: Reply): Reply =>
+export const forThread = ({ text, calls, usage, model }: Reply): Reply =>
   ({ text, calls: calls.map((call) => (call.local ? call : { ...call, input: null })), usage, model })
 
 function only<Value>(rest: readonly unknown[], argument: unknown, read: (value: unknown) => Value | null): readonly [Value] | null {

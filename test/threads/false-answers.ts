@@ -5,7 +5,7 @@ cyclic['self'] = cyclic
 export const falseAnswers: Readonly<Record<string, unknown>> = {
   'nothing': undefined,
   'a text': 'done',
-  'a report before any turn': { ok: true, report: { text: 'done', turns: 1 } },
+  'a report while calls are in hand': { ok: true, report: { text: 'done', turns: 1 } },
   'a report with more in it': { ok: true, report: { text: 'done', turns: 0, more: 1 } },
   'a report without turns': { ok: true, report: { text: 'done', turns: 0 } },
   'a cycle': cyclic,

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import type { Host } from '../../src/core/contract.ts'
 import { CadreError } from '../../src/core/errors.ts'
-import { threadCap } from '../../src/threads/cap.ts'
 import type { Runner } from '../../src/threads/runner.ts'
 import { createThreads } from '../../src/threads/runner.ts'
+import { GROWTH } from '../../src/threads/growth.ts'
 import { BARE, brief, local, MISBEHAVING, never, remote, reply, scripted } from './scripted.ts'
 
 const threads = createThreads({ entry: MISBEHAVING, max: 12, heapMb: 32 })
@@ -75,7 +75,7 @@ describe('a run', () => {
 
   test('a reply that cannot cross fails that agent alone, in words', async () => {
     const host = { ...scripted([]).host, next: async () => reply([{ ...local('echo'), input: (() => 1) as never }]) }
-    await expect(threads.run({ brief: brief(), host, signal: never() })).rejects.toMatchObject({ code: 'CRASHED', message: expect.stringContaining('its loop threw') })
+    await expect(threads.run({ brief: brief(), host, signal: never() })).rejects.toMatchObject({ code: 'CRASHED', message: expect.stringContaining('could not be cloned') })
   })
 })
 
@@ -152,8 +152,11 @@ describe('stopping a run', () => {
     const one = createThreads({ entry: MISBEHAVING, max: 1 })
     const stop = new AbortController()
     const asked = Promise.withResolvers<void>()
-    const run = one.run({ brief: brief(), host: { ...scripted([]).host, next: () => (asked.resolve(), new Promise(() => {})) }, signal: stop.signal })
+    const { host } = scripted([[local('echo', { text: 'x' })]])
+    const next: Host['next'] = (outcomes) => (outcomes.length === 0 ? host.next(outcomes) : (asked.resolve(), new Promise(() => {})))
+    const run = one.run({ brief: brief(), host: { ...host, next }, signal: stop.signal })
     await asked.promise
+    expect(one.stats()).toEqual({ threads: 1, busy: 1 })
     stop.abort(new Error('user'))
     await expect(run).rejects.toThrow('user')
     expect(one.stats()).toEqual({ threads: 1, busy: 0 })
@@ -248,26 +251,67 @@ describe('many runs', () => {
     await few.close()
   })
 
-  test('sixty-four agents are alive at once, each waiting for its model', async () => {
-    const many = createThreads({ entry: BARE, max: 64 })
-    expect(many.cap).toBe(Math.min(64, threadCap()))
-    const all = Promise.withResolvers<ReturnType<Runner['stats']>>()
-    let alive = 0
-    const runs = Array.from({ length: many.cap }, (_, i) => {
-      const { host } = scripted([[remote('bash', { command: String(i) })]])
-      return many.run({
+  test('two hundred agents wait for their models at once, twice each, in the few threads that their calls need', async () => {
+    const few = createThreads({ entry: BARE })
+    const turns = [0, 1].map(() => ({ waiting: 0, all: Promise.withResolvers<void>() }))
+    const runs = Array.from({ length: 200 }, (_, i) => {
+      const { host } = scripted([[local('nothing', {}, String(i))]])
+      let turn = 0
+      return few.run({
         brief: brief(`a${i}`),
-        host: { ...host, next: async (outcomes) => {
-          if (outcomes.length === 0 && (alive += 1) === many.cap) all.resolve(many.stats())
-          await all.promise
+        host: { ...host, async next(outcomes) {
+          const here = turns[turn++]
+          if (here && (here.waiting += 1) === 200) here.all.resolve()
+          await here?.all.promise
           return host.next(outcomes)
         } },
         signal: never(),
       })
     })
-    expect(await Promise.all(runs)).toHaveLength(many.cap)
-    expect(await all.promise).toEqual({ threads: many.cap, busy: many.cap })
-    await many.close()
+    expect(await Promise.all(runs)).toEqual(Array(200).fill({ text: 'done', turns: 2 }))
+    expect(few.stats().threads).toBeLessThanOrEqual(GROWTH.working)
+    await few.close()
+  })
+
+  test('agents that hang do not keep others from a thread, nor do agents that wait for calls of the main side', async () => {
+    const some = createThreads({ entry: MISBEHAVING, max: 12 })
+    const stop = new AbortController()
+    const hung = Array.from({ length: 3 }, () => running('busy', some, stop.signal))
+    const answered = Promise.withResolvers<void>()
+    const away = Array.from({ length: 5 }, (_, i) => {
+      const { host } = scripted([[remote('agent', {}, String(i))]])
+      return some.run({ brief: brief(), host: { ...host, call: (calls) => answered.promise.then(() => host.call(calls)) }, signal: never() })
+    })
+    await Promise.all(hung.map(({ began }) => began))
+    const ends = Promise.allSettled(hung.map(({ run }) => run))
+    await expect(some.run({ brief: brief(), host: scripted([[local('echo', { text: 'x' })]]).host, signal: never() })).resolves.toMatchObject({ turns: 2 })
+    answered.resolve()
+    expect(await Promise.all(away)).toHaveLength(5)
+    stop.abort(new Error('test'))
+    await ends
+    await some.close()
+  })
+
+  test('an agent that lost its thread to another goes on in any, with its turns counted on and nothing of it asked twice', async () => {
+    const one = createThreads({ entry: MISBEHAVING, max: 1 })
+    const agents = Array.from({ length: 8 }, (_, i) => {
+      const said = scripted(Array.from({ length: 5 }, (__, turn) => [local('echo', { text: `${i}.${turn}` }), remote('bash', {}, 'r')]))
+      const host: Host = { ...said.host, next: async (outcomes) => (await settled(i), said.host.next(outcomes)) }
+      return { said, run: one.run({ brief: brief(`a${i}`), host, signal: never() }) }
+    })
+    for (const [i, { said, run }] of agents.entries()) {
+      expect(await run).toEqual({ text: 'done', turns: 6 })
+      expect(said.handed.map((outcomes) => outcomes[0]?.text)).toEqual([undefined, ...[0, 1, 2, 3, 4].map((turn) => `${i}.${turn}`)])
+      expect(said.asked).toHaveLength(5)
+    }
+    expect(one.stats().threads).toBe(1)
+    await one.close()
+  })
+
+  test('a thread that says it left while nobody asked it to is refused', async () => {
+    const lying = createThreads({ entry: new URL('fixtures/leaves.js', import.meta.url), max: 1 })
+    await expect(lying.run({ brief: brief(), host: scripted([[local('echo')]]).host, signal: never() })).rejects.toMatchObject({ code: 'GUARD' })
+    await lying.close()
   })
 
   test('agents that end quickly are served by a few threads, not by one each', async () => {

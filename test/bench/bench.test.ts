@@ -1,0 +1,65 @@
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { SavedRun } from '../../bench/saved-run.ts'
+import { SCENARIOS } from '../../bench/scenarios.ts'
+import { runBench } from './run-bench.ts'
+
+const CHEAP = ['crossing', 'request', 'fan-out']
+const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache')
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'cadre-test-bench-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+test('each figure of a run stands beside bare Node in the same run: repeats, spread, ratio and verdict', async () => {
+  const file = join(folder(), 'run.json')
+  const { code, stdout, stderr } = await runBench(...CHEAP, '--quick', '--repeats', '2', '--json', '--save', file)
+  expect([code, stderr.split('\n').filter((line) => /error/i.test(line))]).toEqual([0, []])
+  const run = JSON.parse(stdout) as SavedRun
+  expect(run).toMatchObject({ format: 1, quick: true, repeats: 2, machine: { cores: expect.any(Number) }, versions: { node: process.versions.node } })
+  expect(Date.now() - Date.parse(run.date)).toBeLessThan(600_000)
+  expect(new Set(run.figures.map(({ scenario }) => scenario))).toEqual(new Set(CHEAP))
+  for (const { scenario, name, cadre, bare, spread, ratio, verdict, limits } of run.figures) {
+    const what = `${scenario}: ${name}`
+    expect([cadre.length, bare.length], what).toEqual(scenario === 'request' ? [1, 1] : [2, 2])
+    for (const { min, median, max } of [spread.cadre, spread.bare]) expect(min <= median && median <= max, what).toBe(true)
+    expect(ratio, what).toBeCloseTo(spread.cadre.median / spread.bare.median)
+    expect(verdict === 'no limit', what).toBe(limits.length === 0)
+  }
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(run)
+})
+
+test('the table says what was measured, on what, and what changed since a saved run; the run leaves nothing behind', async () => {
+  const before = new Set(globSync('cadre-bench-*', { cwd: CACHE }))
+  const file = join(folder(), 'run.json')
+  await runBench('request', '--quick', '--save', file)
+  const { code, stdout } = await runBench('request', '--quick', '--compare', file)
+  expect(code).toBe(0)
+  expect(stdout).toContain(`Node ${process.versions.node}`)
+  expect(stdout).toMatch(/^request +system prompt and tools, explorer +\d+ bytes \(.*\) +[\d,]+ bytes \(.*\) +[\d.]+ × +≤ 3,000 bytes: met$/m)
+  expect(stdout).toMatch(/^request +system prompt and tools, explorer .*→ .*0\.0 % +noise$/m)
+  expect(globSync('cadre-bench-*', { cwd: CACHE }).filter((name) => !before.has(name))).toEqual([])
+})
+
+for (const [args, said] of [
+  [['fanout'], 'unknown scenario "fanout", did you mean "fan-out"?'],
+  [['nothing-like-it'], `unknown scenario "nothing-like-it"; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`],
+  [['--fast'], "unknown option '--fast'"],
+  [['--repeats', '0'], "option '--repeats <n>' argument '0' is invalid. It must be a whole number above 0."],
+  [['crossing', '--plot'], '--plot draws what "fan-out" measures in full: name that scenario, without --quick'],
+] as const) {
+  test(`${args.join(' ')} is refused with one message, and exit code 2`, async () => {
+    expect(await runBench(...args)).toEqual({ code: 2, stdout: '', stderr: `bench: ${said}\n` })
+  })
+}
+
+test('a file that is no saved run cannot be compared with', async () => {
+  const file = join(folder(), 'other.json')
+  writeFileSync(file, '{"format": 1, "figures": "none"}')
+  const { code, stderr } = await runBench('request', '--compare', file)
+  expect([code, stderr]).toEqual([2, `bench: ${file} cannot be compared with: it is no run that --save wrote\n`])
+})
