@@ -30,7 +30,7 @@ const FILES = 3
 const FILE_LINES = 40
 
 export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'quick' | 'tell'>): Promise<Bench & { close(): Promise<void> }> {
-  const temp = mkdtempSync(join(tmpdir(), 'cadre-bench-'))
+  const temp = mkdtempSync(join(tmpdir(), `cadre-bench-${process.pid}-`))
   let folders = 0
   let provider: Promise<FakeProvider> | undefined
   const folder = (name: string) => {
@@ -63,7 +63,7 @@ export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' 
 async function freshBuild(): Promise<string> {
   const cache = join(ROOT, 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })
-  const build = mkdtempSync(join(cache, 'cadre-bench-'))
+  const build = mkdtempSync(join(cache, `cadre-bench-${process.pid}-`))
   copyFileSync(join(ROOT, 'package.json'), join(build, 'package.json'))
   await bundle(join(build, 'dist'))
   return build

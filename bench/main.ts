@@ -1,18 +1,21 @@
 /** `npm run bench -- [scenario…]`: see `--help`. Exit codes: 0 measured (limits missed or not), 1 something failed, 2 asked wrongly. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { styleOf } from '../src/cli/style.ts'
 import { openBench } from './bench.ts'
 import { changes, renderChanges } from './compare.ts'
 import { judge } from './figure.ts'
 import type { Options } from './options.ts'
 import { readOptions, UsageError } from './options.ts'
+import { plotsOf } from './plot.ts'
 import { newRun, readRun } from './saved-run.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { renderFigures } from './table.ts'
 
+const DOCS = join(import.meta.dirname, '..', 'docs')
 const EXIT = { failed: 1, usage: 2 }
 
-async function run({ scenarios, repeats, quick, json, compare, save }: Options): Promise<void> {
+async function run({ scenarios, repeats, quick, json, compare, save, plot }: Options): Promise<void> {
   const before = compare === undefined ? null : readRun(compare)
   const bench = await openBench({ repeats, quick, tell: (line) => void process.stderr.write(`${line}\n`) })
   try {
@@ -23,6 +26,8 @@ async function run({ scenarios, repeats, quick, json, compare, save }: Options):
     }
     const done = newRun({ quick, repeats, figures })
     if (save !== undefined) writeFileSync(save, `${JSON.stringify(done, null, 2)}\n`)
+    if (plot) mkdirSync(DOCS, { recursive: true })
+    if (plot) for (const [name, svg] of plotsOf(figures)) writeFileSync(join(DOCS, name), svg)
     if (json) return void process.stdout.write(`${JSON.stringify(done)}\n`)
     const style = styleOf(process.stdout, process.env)
     const { machine, versions, date } = done

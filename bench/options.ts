@@ -17,6 +17,9 @@ export type Options = {
 /** What was asked for cannot be done; its message is one line, and empty when everything is said already. */
 export class UsageError extends Error {}
 
+/** The scenario that `--plot` draws. */
+const PLOTTED = 'fan-out'
+
 const REPEATS = { usual: 5, quick: 1 }
 
 /** Reads the command line; throws UsageError. Null: help was asked for, and shown. */
@@ -42,7 +45,11 @@ export function readOptions(argv: readonly string[], known: readonly Scenario[])
     throw new UsageError(error.message.replace(/^error: /, ''))
   }
   const { repeats, ...flags } = command.opts<Omit<Options, 'scenarios' | 'repeats'> & { repeats?: number }>()
-  return { ...flags, repeats: repeats ?? (flags.quick ? REPEATS.quick : REPEATS.usual), scenarios: chosen(command.args, known) }
+  const scenarios = chosen(command.args, known)
+  if (flags.plot && (flags.quick || !scenarios.some(({ name }) => name === PLOTTED))) {
+    throw new UsageError(`--plot draws what "${PLOTTED}" measures in full: name that scenario, without --quick`)
+  }
+  return { ...flags, repeats: repeats ?? (flags.quick ? REPEATS.quick : REPEATS.usual), scenarios }
 }
 
 function chosen(names: readonly string[], known: readonly Scenario[]): readonly Scenario[] {
