@@ -23,16 +23,21 @@ export type ThreadEntry = {
  * is given before the agent's last read has ended: whatever runs in this thread afterwards belongs to the next agent (SHL-08).
  */
 export function threadEntry(functions: ReadFunctions, connect: (port: MessagePort) => ThreadHost, tidy: () => void): ThreadEntry {
+  /** Held on to for as long as an agent stays: while a tool never settles nothing else might, and Comlink tells the other side of what it collects. */
+  const hosts = new Set<ThreadHost>()
   return {
     async run({ brief, reply, port, stop }) {
       const tools = localTools(functions, contextOf(brief, stop))
+      const far = connect(port)
+      hosts.add(far)
       try {
-        return { ok: true, report: await runLoop(brief, remoteHost(connect(port), reply), tools.run) }
+        return { ok: true, report: await runLoop(brief, remoteHost(far, reply), tools.run) }
       } catch (error) {
         if (error instanceof ThreadLent) return { ok: true, report: null }
         return { ok: false, error: messageOf(error) }
       } finally {
         await tools.idle()
+        hosts.delete(far)
         port.close()
         tidy()
       }
