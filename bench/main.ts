@@ -7,6 +7,9 @@ import { changes, renderChanges } from './compare.ts'
 import { judge } from './figure.ts'
 import type { Options } from './options.ts'
 import { readOptions, UsageError } from './options.ts'
+import { runPeers } from './peer-runs.ts'
+import { renderPeers } from './peer-table.ts'
+import { PEERS } from './peers.ts'
 import { plotsOf } from './plot.ts'
 import { newRun, readRun } from './saved-run.ts'
 import { SCENARIOS } from './scenarios.ts'
@@ -15,7 +18,7 @@ import { renderFigures } from './table.ts'
 const DOCS = join(import.meta.dirname, '..', 'docs')
 const EXIT = { failed: 1, usage: 2 }
 
-async function run({ scenarios, repeats, quick, json, compare, save, plot }: Options): Promise<void> {
+async function run({ scenarios, repeats, quick, json, compare, save, plot, peers: names }: Options): Promise<void> {
   const before = compare === undefined ? null : readRun(compare)
   const bench = await openBench({ repeats, quick, tell: (line) => void process.stderr.write(`${line}\n`) })
   try {
@@ -24,7 +27,8 @@ async function run({ scenarios, repeats, quick, json, compare, save, plot }: Opt
       bench.tell(`${scenario.name}: ${scenario.about}`)
       figures.push(...(await scenario.run(bench)).map(judge))
     }
-    const done = newRun({ quick, repeats, figures })
+    const peers = names.length === 0 ? [] : await runPeers(bench, PEERS.filter(({ name }) => names.includes(name)))
+    const done = newRun({ quick, repeats, figures, peers })
     if (save !== undefined) writeFileSync(save, `${JSON.stringify(done, null, 2)}\n`)
     if (plot) mkdirSync(DOCS, { recursive: true })
     if (plot) for (const [name, svg] of plotsOf(figures)) writeFileSync(join(DOCS, name), svg)
@@ -33,6 +37,7 @@ async function run({ scenarios, repeats, quick, json, compare, save, plot }: Opt
     const { machine, versions, date } = done
     process.stdout.write(`${machine.cpu}, ${machine.cores} cores, ${machine.system}, Node ${versions.node}, Cadre ${versions.cadre}, ${date.slice(0, 10)}\n`)
     process.stdout.write(`Medians of ${repeats}, least and most in brackets.${quick ? ' Quick: these figures mean nothing.' : ''}\n\n${renderFigures(figures, style)}`)
+    if (peers.length > 0) process.stdout.write(`\n${renderPeers(peers, style)}`)
     if (before) process.stdout.write(`\nSince ${before.date.slice(0, 16)}:\n\n${renderChanges(changes(before, figures), style)}`)
   } finally {
     await bench.close()
@@ -40,7 +45,7 @@ async function run({ scenarios, repeats, quick, json, compare, save, plot }: Opt
 }
 
 try {
-  const options = readOptions(process.argv.slice(2), SCENARIOS)
+  const options = readOptions(process.argv.slice(2), SCENARIOS, PEERS.map(({ name }) => name))
   if (options !== null) await run(options)
 } catch (error) {
   process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)

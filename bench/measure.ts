@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { monotonicMs } from '../src/cli/bench/monotonic.ts'
-import { treeMemory } from './tree-memory.ts'
+import { endedChildrenCpuMs, treeMemory } from './process-tree.ts'
 
 /** A whole process, from its start to its end. CPU is user and system time of all its threads; the peak is of resident memory. */
 export type Measured = {
@@ -18,7 +18,9 @@ export type Measured = {
 }
 
 export type Command = {
-  /** What Node is to run, with its arguments. */
+  /** A program that is not Node: it is measured with all processes it starts, by samples, and to 10 ms of CPU. Linux only. */
+  readonly file?: string
+  /** Its arguments; without `file`, what Node is to run comes first. */
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -29,26 +31,36 @@ const USAGE = pathToFileURL(join(import.meta.dirname, 'usage.mjs')).href
 
 /** What a failed process said last, in characters. */
 const LAST_WORDS = 1_000
+const TREE_SAMPLE_MS = 25
+/** What takes longer is broken. */
+const LONGEST_MS = 180_000
 
 let files = 0
 
-/** Runs a Node program to its end. Rejects with its last words when it fails: half a run is no measurement. */
-export async function measure({ argv, cwd, env, sampleMs }: Command, temp: string): Promise<Measured> {
-  const file = join(temp, `usage-${files += 1}.json`)
+/** Runs a program to its end. Rejects with its last words when it fails: half a run is no measurement. */
+export async function measure({ file, argv, cwd, env, sampleMs = file === undefined ? 0 : TREE_SAMPLE_MS }: Command, temp: string): Promise<Measured> {
+  const usage = join(temp, `usage-${files += 1}.json`)
   const samples: number[] = []
+  const cpuBefore = endedChildrenCpuMs()
   const began = monotonicMs()
-  const child = spawn(process.execPath, ['--import', USAGE, ...argv], {
-    cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...env, CADRE_BENCH_USAGE: file },
-  })
-  const sampler = sampleMs === undefined ? undefined : setInterval(() => samples.push(treeMemory(child.pid ?? 0)), sampleMs)
+  const child = file === undefined
+    ? spawn(process.execPath, ['--import', USAGE, ...argv], { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...env, CADRE_BENCH_USAGE: usage } })
+    : spawn(file, argv, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env })
+  const sampler = sampleMs === 0 ? undefined : setInterval(() => samples.push(treeMemory(child.pid ?? 0)), sampleMs)
+  const limit = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
   try {
-    const [[code], stdout, stderr] = await Promise.all([once(child, 'close') as Promise<[number | null]>, text(child.stdout), text(child.stderr)])
+    const [[code, signal], stdout, stderr] = await Promise.all([
+      once(child, 'close') as Promise<[number | null, string | null]>, text(child.stdout), text(child.stderr),
+    ])
     const wallMs = monotonicMs() - began
-    if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}: ${(stderr + stdout).slice(-LAST_WORDS)}`)
-    const used = JSON.parse(readFileSync(file, 'utf8')) as { readonly cpuMs: number; readonly peakMb: number }
-    rmSync(file)
+    if (code !== 0) throw new Error(`${file ?? 'node'} ${argv.join(' ')} ended with ${code ?? signal}: ${(stderr + stdout).trim().slice(-LAST_WORDS)}`)
+    const used = existsSync(usage)
+      ? (JSON.parse(readFileSync(usage, 'utf8')) as { readonly cpuMs: number; readonly peakMb: number })
+      : { cpuMs: endedChildrenCpuMs() - cpuBefore, peakMb: Math.max(0, ...samples) }
+    rmSync(usage, { force: true })
     return { wallMs, ...used, stdout, samples }
   } finally {
     clearInterval(sampler)
+    clearTimeout(limit)
   }
 }

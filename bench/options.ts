@@ -7,7 +7,8 @@ export type Options = {
   readonly repeats: number
   readonly quick: boolean
   readonly json: boolean
-  readonly peers: boolean
+  /** Names of other harnesses to measure; none: empty. */
+  readonly peers: readonly string[]
   readonly plot: boolean
   /** Files of earlier runs. */
   readonly compare?: string
@@ -23,7 +24,7 @@ const PLOTTED = 'fan-out'
 const REPEATS = { usual: 5, quick: 1 }
 
 /** Reads the command line; throws UsageError. Null: help was asked for, and shown. */
-export function readOptions(argv: readonly string[], known: readonly Scenario[]): Options | null {
+export function readOptions(argv: readonly string[], known: readonly Scenario[], knownPeers: readonly string[]): Options | null {
   const command = new Command('npm run bench --')
     .description('Measures Cadre beside bare Node that does the same work, in the same run. Without a name, all scenarios.')
     .argument('[scenario...]')
@@ -32,9 +33,10 @@ export function readOptions(argv: readonly string[], known: readonly Scenario[])
     .option('--compare <file>', 'print what changed since a saved run')
     .option('--repeats <n>', `how often each thing is measured (default ${REPEATS.usual})`, count)
     .option('--quick', 'small sizes, once: to see that all works', false)
-    .option('--peers', 'fan out with other harnesses too, installed into a temporary folder', false)
+    .option('--peers', 'fan out with other harnesses, installed into a temporary folder; without a named scenario nothing else', false)
+    .option('--peer <names>', 'as --peers, with these only, separated by commas')
     .option('--plot', 'write docs/bench-throughput.svg and docs/bench-memory.svg', false)
-    .addHelpText('after', `\nScenarios:\n${known.map(({ name, about }) => `  ${name.padEnd(10)} ${about}\n`).join('')}`)
+    .addHelpText('after', `\nScenarios:\n${known.map(({ name, about }) => `  ${name.padEnd(10)} ${about}\n`).join('')}\nPeers: ${knownPeers.join(', ')}\n`)
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
   try {
@@ -44,22 +46,24 @@ export function readOptions(argv: readonly string[], known: readonly Scenario[])
     if (error.exitCode === 0) return null
     throw new UsageError(error.message.replace(/^error: /, ''))
   }
-  const { repeats, ...flags } = command.opts<Omit<Options, 'scenarios' | 'repeats'> & { repeats?: number }>()
-  const scenarios = chosen(command.args, known)
+  const { repeats, peer, peers: all, ...flags } = command.opts<Omit<Options, 'scenarios' | 'repeats' | 'peers'> & { repeats?: number; peer?: string; peers: boolean }>()
+  const peers = peer === undefined ? (all ? knownPeers : []) : among('peer', peer.split(','), knownPeers)
+  const names = among('scenario', command.args, known.map(({ name }) => name))
+  const scenarios = names.length === 0 && peers.length === 0 ? known : known.filter(({ name }) => names.includes(name))
   if (flags.plot && (flags.quick || !scenarios.some(({ name }) => name === PLOTTED))) {
     throw new UsageError(`--plot draws what "${PLOTTED}" measures in full: name that scenario, without --quick`)
   }
-  return { ...flags, repeats: repeats ?? (flags.quick ? REPEATS.quick : REPEATS.usual), scenarios }
+  return { ...flags, repeats: repeats ?? (flags.quick ? REPEATS.quick : REPEATS.usual), scenarios, peers }
 }
 
-function chosen(names: readonly string[], known: readonly Scenario[]): readonly Scenario[] {
-  const all = known.map(({ name }) => name)
+/** The names, when all are known; else throws UsageError with the nearest one. */
+function among(what: string, names: readonly string[], known: readonly string[]): readonly string[] {
   for (const name of names) {
-    if (all.includes(name)) continue
-    const close = nearest(name, all)
-    throw new UsageError(`unknown scenario "${name}"${close ? `, did you mean "${close}"?` : `; there are ${all.join(', ')}`}`)
+    if (known.includes(name)) continue
+    const close = nearest(name, known)
+    throw new UsageError(`unknown ${what} "${name}"${close ? `, did you mean "${close}"?` : `; there are ${known.join(', ')}`}`)
   }
-  return names.length === 0 ? known : known.filter(({ name }) => names.includes(name))
+  return names
 }
 
 function count(written: string): number {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { VERSION } from '../src/version.ts'
 import type { Judged } from './figure.ts'
 import { UsageError } from './options.ts'
+import type { PeerResult } from './peer-runs.ts'
 
 /** What a run leaves: enough to repeat it, to judge it, and to compare a later one with it. */
 export type SavedRun = {
@@ -15,11 +16,13 @@ export type SavedRun = {
   readonly quick: boolean
   readonly repeats: number
   readonly figures: readonly Judged[]
+  /** Empty without --peers. */
+  readonly peers: readonly PeerResult[]
 }
 
 const BYTES_PER_MB = 1024 * 1024
 
-export function newRun(run: Pick<SavedRun, 'quick' | 'repeats' | 'figures'>): SavedRun {
+export function newRun(run: Pick<SavedRun, 'quick' | 'repeats' | 'figures' | 'peers'>): SavedRun {
   const { node, v8, sqlite = '' } = process.versions
   return {
     format: 1,

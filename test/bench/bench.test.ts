@@ -49,12 +49,13 @@ test('the table says what was measured, on what, and what changed since a saved 
 for (const [args, said] of [
   [['fanout'], 'unknown scenario "fanout", did you mean "fan-out"?'],
   [['nothing-like-it'], `unknown scenario "nothing-like-it"; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`],
+  [['--peer', 'ai,opencod'], 'unknown peer "opencod", did you mean "opencode"?'],
   [['--fast'], "unknown option '--fast'"],
   [['--repeats', '0'], "option '--repeats <n>' argument '0' is invalid. It must be a whole number above 0."],
   [['crossing', '--plot'], '--plot draws what "fan-out" measures in full: name that scenario, without --quick'],
 ] as const) {
   test(`${args.join(' ')} is refused with one message`, () => {
-    expect(() => readOptions(args, SCENARIOS)).toThrow(new UsageError(said))
+    expect(() => readOptions(args, SCENARIOS, ['ai', 'opencode'])).toThrow(new UsageError(said))
   })
 }
 

@@ -74,7 +74,7 @@ export function serveFakeProvider(wires: readonly ScriptedWire[]): void {
     }
     if (path === '/stats') return send(response, JSON_TYPE, Buffer.from(JSON.stringify(stats)))
     const wire = method === 'POST' ? wires.find((wire) => wire.path.test(path)) : undefined
-    const asker = wire ? askerOf(body) : null
+    const asker = wire ? askerOf(body, script.dialect) : null
     if (asker === null) stats.others = [...stats.others, `${method} ${url}`]
     if (!wire) {
       const models = Buffer.from(JSON.stringify({ object: 'list', data: [{ id: 'claude-scripted', object: 'model', type: 'model' }] }))

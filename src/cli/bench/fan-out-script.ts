@@ -24,25 +24,31 @@ const childPrompt = (i: number): string => `[bench child ${i}]`
 /** Who asks: the parent of so many, or a child. Null: a request besides the fan-out, such as for a title. */
 export type Asker = { readonly kind: 'parent'; readonly children: number } | { readonly kind: 'child' } | null
 
-/** The parent's requests hold the children's prompts too. */
-export function askerOf(body: string): Asker {
+/**
+ * The parent's requests hold the children's prompts too. Whoever is not offered the tool that the script would call asks for something else, such
+ * as a title.
+ */
+export function askerOf(body: string, { delegate, read }: Dialect): Asker {
   const children = /\[bench parent (\d+)\]/.exec(body)?.[1]
-  if (children !== undefined) return { kind: 'parent', children: Number(children) }
-  return body.includes('[bench child ') ? { kind: 'child' } : null
+  if (children !== undefined) return Number(children) === 0 || offers(body, delegate) ? { kind: 'parent', children: Number(children) } : null
+  return body.includes('[bench child ') && offers(body, read) ? { kind: 'child' } : null
 }
+
+const offers = (body: string, { name }: Template): boolean => body.includes(`"name":"${name}"`)
 
 /** The replies of a fan-out: the parent delegates once and then answers; each child reads its files one by one and then answers. */
 export function fanOutReply(asker: Asker, results: number, { files, dialect: { delegate, read } }: FanOut): ScriptedReply {
-  if (asker === null) return { text: 'ok', calls: [] }
+  if (asker === null) return { id: 'other', text: 'ok', calls: [] }
+  const id = `${asker.kind}_${results}`
   if (asker.kind === 'child') {
     const file = files[results]
-    if (file === undefined) return { text: 'The files are as expected.', calls: [] }
-    return { text: '', calls: [{ id: `toolu_read_${results}`, name: read.name, input: filled(read.input, { file }) }] }
+    if (file === undefined) return { id, text: 'The files are as expected.', calls: [] }
+    return { id, text: '', calls: [{ id: `toolu_read_${results}`, name: read.name, input: filled(read.input, { file }) }] }
   }
-  if (asker.children === 0 || results > 0) return { text: 'All parts are done.', calls: [] }
+  if (asker.children === 0 || results > 0) return { id, text: 'All parts are done.', calls: [] }
   const calls = Array.from({ length: asker.children }, (_, i) =>
     ({ id: `toolu_part_${i}`, name: delegate.name, input: filled(delegate.input, { i: String(i), prompt: childPrompt(i) }) }))
-  return { text: '', calls }
+  return { id, text: '', calls }
 }
 
 /** How many tool results a request hands in. */

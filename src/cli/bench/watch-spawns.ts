@@ -1,5 +1,5 @@
 import type { CadreEvent } from '../../core/events.ts'
-import { askerOf, resultsIn } from './fan-out-script.ts'
+import { askerOf, CADRE_DIALECT, resultsIn } from './fan-out-script.ts'
 import { monotonicMs } from './monotonic.ts'
 import { anthropic } from './wire.ts'
 
@@ -18,7 +18,7 @@ export function watchSpawns(): { onEvent(event: CadreEvent): void; take(): reado
   globalThis.fetch = (input, init) => {
     const body = init?.body
     const at = monotonicMs()
-    if (typeof body === 'string' && askerOf(body)?.kind === 'child' && resultsIn(body, anthropic) === 0) requests.push(at)
+    if (typeof body === 'string' && askerOf(body, CADRE_DIALECT)?.kind === 'child' && resultsIn(body, anthropic) === 0) requests.push(at)
     return fetch(input, init)
   }
   return {

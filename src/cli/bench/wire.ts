@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts'
 
-/** What a script answers: a text, or calls of tools. */
-export type ScriptedReply = { readonly text: string; readonly calls: readonly ScriptedCall[] }
+/** What a script answers: a text, or calls of tools. No other reply of the conversation has its id. */
+export type ScriptedReply = { readonly id: string; readonly text: string; readonly calls: readonly ScriptedCall[] }
 export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: JsonObject }
 
 /** A provider's wire, as far as a script needs it. */
@@ -32,8 +32,8 @@ export const anthropic: ScriptedWire = {
   result: '"type":"tool_result"',
   streams: asksForStream,
   preamble: ({ system, tools }) => ({ system, tools }),
-  reply({ text, calls }, streamed) {
-    const head = { id: 'msg_bench', type: 'message', role: 'assistant', model: MODEL }
+  reply({ id, text, calls }, streamed) {
+    const head = { id: `msg_${id}`, type: 'message', role: 'assistant', model: MODEL }
     const usage = { input_tokens: USAGE.input, output_tokens: USAGE.output }
     const reason = calls.length > 0 ? 'tool_use' : 'end_turn'
     const blocks = [...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))]
@@ -57,8 +57,8 @@ export const chat: ScriptedWire = {
     const list = Array.isArray(messages) ? (messages as readonly JsonObject[]) : []
     return { system: list.filter(({ role }) => role === 'system' || role === 'developer').map(({ content }) => content), tools }
   },
-  reply({ text, calls }, streamed) {
-    const head = { id: 'chatcmpl-bench', created: 1_760_000_000, model: MODEL }
+  reply({ id, text, calls }, streamed) {
+    const head = { id: `chatcmpl-${id}`, created: 1_760_000_000, model: MODEL }
     const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output }
     const toolCalls = calls.map(({ id, name, input }, index) => ({ index, id, type: 'function', function: { name, arguments: JSON.stringify(input) } }))
     const message = { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: toolCalls }) }

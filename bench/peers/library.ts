@@ -1,0 +1,23 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cleanEnv } from '../fan-out-runs.ts'
+import type { Peer } from '../peer.ts'
+
+/** A library with a driver in bench/peers/drivers, which runs where its packages are: `node <name>.mjs <url> <children>`. */
+export function libraryPeer(name: string, packages: readonly string[]): Peer {
+  const driver = `${name}.mjs`
+  return {
+    name,
+    kind: 'library',
+    packages,
+    dialect: {
+      delegate: { name: 'agent', input: { prompt: '{prompt}' } },
+      read: { name: 'read', input: { path: '{file}' } },
+    },
+    command({ folder, url, project, home, children }) {
+      const file = join(folder, driver)
+      copyFileSync(join(import.meta.dirname, 'drivers', driver), file)
+      return { argv: [file, url, String(children)], cwd: project.root, env: cleanEnv(home) }
+    },
+  }
+}
