@@ -24,14 +24,31 @@ export async function providerFetch(input: Sent[0], init: Sent[1], onBytes: (ok:
   if (response.body === null) return response
   // A stream under a wrong type is still read as one.
   const check = bodyLimit(response.ok && !isJson(response) ? 'stream' : 'whole')
-  const body = response.body.pipeThrough(new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(piece, controller) {
-      onBytes(response.ok)
-      check(piece)
-      controller.enqueue(piece)
+  return new Response(through(response.body, (piece) => {
+    onBytes(response.ok)
+    check(piece)
+  }), response)
+}
+
+type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>
+
+/** A body that shows each piece to `look` before it gives it on; what `look` throws ends both. By hand: a TransformStream costs three times as much. */
+function through(body: Bytes, look: (piece: Uint8Array) => void): Bytes {
+  const pieces = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.read()
+      if (done) return controller.close()
+      try {
+        look(value)
+      } catch (error) {
+        await pieces.cancel(error).catch(() => {}) // the connection is gone either way
+        throw error
+      }
+      controller.enqueue(value)
     },
-  }))
-  return new Response(body, response)
+    cancel: (reason) => pieces.cancel(reason),
+  }, { highWaterMark: 0 })
 }
 
 /** Names where the redirect leads by its origin alone: the rest can hold anything. */
