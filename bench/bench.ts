@@ -1,7 +1,8 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundle } from '../scripts/bundle.ts'
+import { writeProject } from '../src/cli/bench/project.ts'
 import type { FakeProvider } from '../src/cli/bench/provider-process.ts'
 import { startFakeProvider } from '../src/cli/bench/provider-process.ts'
 
@@ -26,8 +27,6 @@ export type Bench = {
 export type Project = { readonly root: string; readonly files: readonly string[] }
 
 const ROOT = join(import.meta.dirname, '..')
-const FILES = 3
-const FILE_LINES = 40
 
 export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'quick' | 'tell'>): Promise<Bench & { close(): Promise<void> }> {
   const temp = mkdtempSync(join(tmpdir(), `cadre-bench-${process.pid}-`))
@@ -47,9 +46,7 @@ export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' 
     folder,
     project() {
       const root = folder('project')
-      const files = Array.from({ length: FILES }, (_, i) => `part-${i + 1}.ts`)
-      for (const name of files) writeFileSync(join(root, name), `export const line = '${name}'\n`.repeat(FILE_LINES))
-      return { root, files }
+      return { root, files: writeProject(root) }
     },
     provider: () => (provider ??= startFakeProvider(new URL('provider.ts', import.meta.url))),
     async close() {

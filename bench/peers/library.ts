@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cleanEnv } from '../fan-out-runs.ts'
 import type { Peer } from '../peer.ts'
 
-/** A library with a driver in bench/peers/drivers, which runs where its packages are: `node <name>.mjs <url> <children>`. */
+/** A library with a driver in bench/peers/fixtures: copied to where its packages are and run there: `node <name>.mjs <url> <children>`. */
 export function libraryPeer(name: string, packages: readonly string[]): Peer {
   const driver = `${name}.mjs`
   return {
@@ -16,7 +16,7 @@ export function libraryPeer(name: string, packages: readonly string[]): Peer {
     },
     command({ folder, url, project, home, children }) {
       const file = join(folder, driver)
-      copyFileSync(join(import.meta.dirname, 'drivers', driver), file)
+      copyFileSync(join(import.meta.dirname, 'fixtures', driver), file)
       return { argv: [file, url, String(children)], cwd: project.root, env: cleanEnv(home) }
     },
   }

@@ -101,6 +101,7 @@ export function serveFakeProvider(wires: readonly ScriptedWire[]): void {
     const address = server.address()
     if (address !== null && typeof address === 'object') process.stdout.write(`http://127.0.0.1:${address.port}\n`)
   })
+  process.on('SIGINT', () => undefined) // a terminal sends it to both: who started this one decides when it ends
   process.stdin.resume().on('end', () => process.exit())
 }
 

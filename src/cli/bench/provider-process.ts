@@ -31,7 +31,7 @@ export async function startFakeProvider(entry: URL): Promise<FakeProvider> {
     },
     async close() {
       child.stdin.end()
-      if (child.exitCode === null) await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
 }

@@ -1,0 +1,66 @@
+import { globSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { renderBench } from '../../src/cli/bench/render-bench.ts'
+import type { BenchReport } from '../../src/cli/bench/run-bench.ts'
+import { styleOf } from '../../src/cli/style.ts'
+import { cliPlace } from './place.ts'
+
+/** A place whose temporary files can be listed. */
+function place() {
+  const here = cliPlace()
+  const temp = join(here.folder, 'tmp')
+  mkdirSync(temp)
+  return { ...here, options: { env: { TMPDIR: temp } }, left: () => globSync('cadre-bench-*', { cwd: temp }), touched: () => globSync('{project,user,cadre}/**', { cwd: here.folder }) }
+}
+
+describe('CMD-10: cadre bench', () => {
+  test('measures spawn, throughput and memory with no key set, and leaves no file of its own, nor one of the user\'s', async () => {
+    const { json, options, left, touched } = place()
+    const before = touched()
+    const report = (await json(['bench', '--widths', '2'], options)) as BenchReport
+    expect(report).toMatchObject({ node: process.versions.node, spawn: { count: 200 }, memory: { agents: 100 } })
+    expect(report.throughput.map(({ width }) => width)).toEqual([2])
+    const { spawn: { medianMs, p99Ms }, throughput: [two], memory: { perAgentMb, peakMb } } = report
+    for (const figure of [medianMs, p99Ms - medianMs, two?.wallMs, two?.perSecond, perAgentMb, peakMb]) expect(figure).toBeGreaterThan(0)
+    expect([left(), touched()]).toEqual([[], before])
+  })
+
+  test('interrupted, it ends its provider and removes its files', async () => {
+    const { cadre, options, left } = place()
+    const run = await cadre(['bench'], {
+      ...options,
+      during: (child) => void (async () => {
+        while (left().length === 0 && child.exitCode === null) await delay(5)
+        await delay(300)
+        child.kill('SIGINT')
+      })(),
+    })
+    expect(run).toMatchObject({ code: 130, stdout: '', stderr: 'cadre: Interrupted\n' })
+    expect(left()).toEqual([])
+  })
+
+  test('widths that are none are refused', async () => {
+    const { code, stderr } = await cliPlace().cadre(['bench', '--widths', '8,300'])
+    expect([code, stderr]).toEqual([2, 'cadre: option \'--widths <list>\' argument \'8,300\' is invalid. It must be whole numbers from 1 to 200, separated by commas.\n'])
+  })
+
+  test('a person gets a table of widths below the figures of one agent', () => {
+    const report: BenchReport = {
+      version: '1.2.3', node: '26.0.0', cores: 4, spawn: { count: 200, medianMs: 0.312, p99Ms: 12.3 },
+      throughput: [{ width: 8, wallMs: 80.4, perSecond: 99.5 }, { width: 100, wallMs: 500, perSecond: 200 }], memory: { agents: 100, perAgentMb: 0.678, peakMb: 325.4 },
+    }
+    expect(renderBench(report, styleOf(process.stdout, { NO_COLOR: '1' })).split('\n')).toEqual([
+      'Cadre 1.2.3, Node 26.0.0, 4 cores, a fake provider without latency',
+      '',
+      'From a sub-agent\'s start to its first model request: median 0.31 ms, p99 12 ms (200 starts)',
+      'Memory: 0.68 MB for each agent that waits for its model (100 alive, 325 MB in all)',
+      '',
+      'at once    wall  sub-agents/s',
+      '      8   80 ms           100',
+      '    100  500 ms           200',
+      '',
+    ])
+  })
+})
