@@ -8,7 +8,7 @@ import { readRun } from '../../bench/saved-run.ts'
 import { SCENARIOS } from '../../bench/scenarios.ts'
 import { runBench } from './run-bench.ts'
 
-const CHEAP = ['crossing', 'request', 'fan-out']
+const CHEAP = ['crossing', 'request', 'reload']
 const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache')
 
 function folder(): string {
