@@ -37,7 +37,12 @@ export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' 
     mkdirSync(path)
     return path
   }
-  const build = await freshBuild()
+  const build = newBuildFolder()
+  const remove = () => {
+    for (const path of [temp, build]) rmSync(path, { recursive: true, force: true })
+  }
+  process.once('exit', remove) // also when it is interrupted
+  await bundle(join(build, 'dist'))
   return {
     repeats,
     quick,
@@ -51,17 +56,16 @@ export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' 
     provider: () => (provider ??= startFakeProvider(new URL('provider.ts', import.meta.url))),
     async close() {
       await (await provider)?.close()
-      for (const path of [temp, build]) rmSync(path, { recursive: true, force: true })
+      remove()
     },
   }
 }
 
-/** The package, built at a place from which its dependencies are found. */
-async function freshBuild(): Promise<string> {
+/** Where the package is built: its dependencies are found from there. */
+function newBuildFolder(): string {
   const cache = join(ROOT, 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })
   const build = mkdtempSync(join(cache, `cadre-bench-${process.pid}-`))
   copyFileSync(join(ROOT, 'package.json'), join(build, 'package.json'))
-  await bundle(join(build, 'dist'))
   return build
 }

@@ -1,4 +1,4 @@
-/** `npm run bench -- [scenario…]`: see `--help`. Exit codes: 0 measured (limits missed or not), 1 something failed, 2 asked wrongly. */
+/** `npm run bench -- [scenario…]`: see `--help`. Exit codes: 0 measured (limits missed or not), 1 something failed, 2 asked wrongly, 130 interrupted. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { styleOf } from '../src/cli/style.ts'
@@ -16,7 +16,7 @@ import { SCENARIOS } from './scenarios.ts'
 import { renderFigures } from './table.ts'
 
 const DOCS = join(import.meta.dirname, '..', 'docs')
-const EXIT = { failed: 1, usage: 2 }
+const EXIT = { failed: 1, usage: 2, interrupted: 130 }
 
 async function run({ scenarios, repeats, quick, json, compare, save, plot, peers: names }: Options): Promise<void> {
   const before = compare === undefined ? null : readRun(compare)
@@ -44,6 +44,7 @@ async function run({ scenarios, repeats, quick, json, compare, save, plot, peers
   }
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(EXIT.interrupted))
 try {
   const options = readOptions(process.argv.slice(2), SCENARIOS, PEERS.map(({ name }) => name))
   if (options !== null) await run(options)

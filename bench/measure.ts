@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { monotonicMs } from '../src/cli/bench/monotonic.ts'
@@ -53,7 +53,7 @@ export async function measure({ file, argv, cwd, env, sampleMs = file === undefi
       once(child, 'close') as Promise<[number | null, string | null]>, text(child.stdout), text(child.stderr),
     ])
     const wallMs = monotonicMs() - began
-    if (code !== 0) throw new Error(`${file ?? 'node'} ${argv.join(' ')} ended with ${code ?? signal}: ${(stderr + stdout).trim().slice(-LAST_WORDS)}`)
+    if (code !== 0) throw new Error(`${basename(file ?? argv[0] ?? '')} ended with ${code ?? signal}: ${(stderr + stdout).trim().slice(-LAST_WORDS)}`)
     const used = existsSync(usage)
       ? (JSON.parse(readFileSync(usage, 'utf8')) as { readonly cpuMs: number; readonly peakMb: number })
       : { cpuMs: endedChildrenCpuMs() - cpuBefore, peakMb: Math.max(0, ...samples) }

@@ -27,7 +27,7 @@ export const crossing: Scenario = {
     const threads = createThreads({ max: 1, entry: workerEntry(dist) })
     const thread = await startBareThread()
     try {
-      const { bare, cadre } = await interleave(repeats, {
+      const { bare, cadre } = await interleave({ repeats, quick }, {
         async bare() {
           const began = monotonicMs()
           for (let turn = 0; turn < turns; turn += 1) {

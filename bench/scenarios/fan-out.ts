@@ -27,7 +27,7 @@ export const fanOutScenario: Scenario = {
     const project = bench.project()
     const harness = cadre(bench.dist)
     const figures: Figure[] = []
-    const alone = await interleave(bench.repeats, {
+    const alone = await interleave(bench, {
       bare: () => fanOut(bench, bare, project, { children: 0, latencyMs: 0 }),
       cadre: () => fanOut(bench, harness, project, { children: 0, latencyMs: 0 }),
     })
@@ -41,7 +41,7 @@ export const fanOutScenario: Scenario = {
     for (const latencyMs of bench.quick ? QUICK.latencies : LATENCIES_MS) {
       for (const children of bench.quick ? QUICK.widths : WIDTHS) {
         bench.tell(`fan-out of ${children} at ${latencyMs} ms`)
-        const runs = await interleave(bench.repeats, {
+        const runs = await interleave(bench, {
           bare: () => fanOut(bench, bare, project, { children, latencyMs }),
           cadre: () => fanOut(bench, harness, project, { children, latencyMs }),
         })

@@ -30,7 +30,7 @@ export const isolate: Scenario = {
     }
     try {
       programs.warm(1)
-      const values = await interleave(repeats, { bare: bareRuns, cadre: () => perRun(programs, CODE, runs), asking: () => perRun(programs, ASKING, runs) })
+      const values = await interleave({ repeats, quick }, { bare: bareRuns, cadre: () => perRun(programs, CODE, runs), asking: () => perRun(programs, ASKING, runs) })
       const figure = (name: string, cadre: readonly number[]): Figure =>
         ({ scenario: 'isolate', name, unit: 'ms', better: 'less', cadre, bare: values.bare, limits: [] })
       return [figure('a program', values.cadre), figure('a program that calls one tool', values.asking)]

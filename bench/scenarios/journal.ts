@@ -30,7 +30,7 @@ export const journal: Scenario = {
     const { written, session, children } = bench.quick ? SIZES.quick : SIZES.usual
     const events = story(written)
     const perSecond = (ms: number) => (written / ms) * MS_PER_SECOND
-    const write = await interleave(bench.repeats, {
+    const write = await interleave(bench, {
       bare: async () => perSecond(await timed(() => writeBare(join(bench.folder('bare'), 'bare.sqlite'), events, GROUP))),
       cadre: async () => perSecond(await timed(() => writeJournal(join(bench.folder('journal'), 'journal.sqlite'), events))),
     })
@@ -40,7 +40,7 @@ export const journal: Scenario = {
     const long = story(session)
     writeBare(bareFile, long, GROUP)
     await writeJournal(cadreFile, long)
-    const read = await interleave(bench.repeats, {
+    const read = await interleave(bench, {
       bare: () => timed(() => expectCount(readBare(bareFile), session)),
       cadre: () => timed(() => readJournal(cadreFile, session)),
     })
@@ -85,7 +85,7 @@ async function shareOfFanOut(bench: Bench, children: number): Promise<{ readonly
       return { ...rest, argv: ['--import', PRELOAD, ...argv], env: { ...env, CADRE_BENCH_JOURNAL: file, CADRE_JOURNAL: join(at.home, 'journal') } }
     },
   }
-  const both = await interleave(bench.repeats, {
+  const both = await interleave(bench, {
     async run() {
       const { wallMs, home } = await fanOut(bench, watched, project, { children, latencyMs: 0 })
       const { ms } = JSON.parse(readFileSync(file, 'utf8')) as { readonly ms: number }

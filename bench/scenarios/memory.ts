@@ -18,7 +18,7 @@ export const memory: Scenario = {
     const harness = cadre(bench.dist)
     const of = (children: number) => {
       bench.tell(`memory of ${children}`)
-      return interleave(bench.repeats, {
+      return interleave(bench, {
         bare: () => fanOut(bench, bare, project, { children, latencyMs: LATENCY_MS }),
         cadre: () => fanOut(bench, harness, project, { children, latencyMs: LATENCY_MS }),
       })

@@ -39,7 +39,7 @@ export const reload: Scenario = {
       return monotonicMs() - began
     }
     try {
-      const times = await interleave(bench.repeats, {
+      const times = await interleave(bench, {
         async bare() {
           let watcher: ReturnType<typeof watch> | undefined
           try {

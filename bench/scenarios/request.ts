@@ -12,7 +12,7 @@ export const request: Scenario = {
     const project = bench.project()
     const harness = cadre(bench.dist)
     const shape = { children: 1, latencyMs: 0 }
-    const runs = await interleave(1, { bare: () => fanOut(bench, bare, project, shape), cadre: () => fanOut(bench, harness, project, shape) })
+    const runs = await interleave({ repeats: 1, quick: true }, { bare: () => fanOut(bench, bare, project, shape), cadre: () => fanOut(bench, harness, project, shape) })
     const bytes = (who: keyof typeof runs) => runs[who].map(({ seen }) => seen.firstChildBytes)
     return [{
       scenario: 'request', name: 'system prompt and tools, explorer', unit: 'bytes', better: 'less',

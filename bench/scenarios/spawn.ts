@@ -46,11 +46,11 @@ export const spawn: Scenario = {
         await end(own)
         return { first: ended - replied, second: ended - began }
       }
-      const runs = await interleave(bench.repeats, {
+      const runs = await interleave(bench, {
         bare: () => times(spawns, () => bareSpawn(async () => thread, () => undefined)),
         cadre: () => times(spawns, () => warm.spawn()),
       })
-      const cold = await interleave(bench.repeats, {
+      const cold = await interleave(bench, {
         bare: () => bareSpawn(startBareThread, (own) => own.close()),
         async cadre() {
           const spawner = await openSpawner(bench)

@@ -1,15 +1,15 @@
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { readOptions, UsageError } from '../../bench/options.ts'
 import type { SavedRun } from '../../bench/saved-run.ts'
 import { readRun } from '../../bench/saved-run.ts'
 import { SCENARIOS } from '../../bench/scenarios.ts'
-import { runBench } from './run-bench.ts'
+import { foldersOf, runBench } from './run-bench.ts'
 
 const CHEAP = ['crossing', 'request', 'reload']
-const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache')
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cadre-test-bench-'))
@@ -19,7 +19,7 @@ function folder(): string {
 
 test('each figure of a run stands beside bare Node in the same run: repeats, spread, ratio and verdict', async () => {
   const file = join(folder(), 'run.json')
-  const { code, stdout, stderr } = await runBench(...CHEAP, '--quick', '--repeats', '2', '--json', '--save', file)
+  const { code, stdout, stderr } = await runBench([...CHEAP, '--quick', '--repeats', '2', '--json', '--save', file])
   expect([code, stderr.split('\n').filter((line) => /error/i.test(line))]).toEqual([0, []])
   const run = JSON.parse(stdout) as SavedRun
   expect(run).toMatchObject({ format: 1, quick: true, repeats: 2, machine: { cores: expect.any(Number) }, versions: { node: process.versions.node } })
@@ -37,13 +37,14 @@ test('each figure of a run stands beside bare Node in the same run: repeats, spr
 
 test('the table says what was measured, on what, and what changed since a saved run; the run leaves nothing behind', async () => {
   const file = join(folder(), 'run.json')
-  await runBench('request', '--quick', '--save', file)
-  const { pid, code, stdout } = await runBench('request', '--quick', '--compare', file)
+  const earlier = { scenario: 'request', name: 'system prompt and tools, explorer', unit: 'bytes', cadre: [100, 100, 100] }
+  writeFileSync(file, JSON.stringify({ format: 1, date: '2026-01-01T00:00:00Z', quick: true, figures: [earlier] }))
+  const { pid, code, stdout } = await runBench(['request', '--quick', '--compare', file])
   expect(code).toBe(0)
   expect(stdout).toContain(`Node ${process.versions.node}`)
   expect(stdout).toMatch(/^request +system prompt and tools, explorer +\d+ bytes \(.*\) +[\d,]+ bytes \(.*\) +[\d.]+ × +≤ 3,000 bytes: met$/m)
-  expect(stdout).toMatch(/^request +system prompt and tools, explorer .*→ .*0\.0 % +noise$/m)
-  expect([CACHE, tmpdir()].flatMap((cwd) => globSync(`cadre-bench-${pid}-*`, { cwd }))).toEqual([])
+  expect(stdout).toMatch(/^request +system prompt and tools, explorer .* 100 bytes \(100–100\) +→ .* \+[\d.]+ % +noise$/m)
+  expect(foldersOf(pid)).toEqual([])
 })
 
 for (const [args, said] of [
@@ -60,7 +61,20 @@ for (const [args, said] of [
 }
 
 test('what is refused ends with exit code 2 before anything is built', async () => {
-  expect(await runBench('fanout')).toMatchObject({ code: 2, stdout: '', stderr: 'bench: unknown scenario "fanout", did you mean "fan-out"?\n' })
+  expect(await runBench(['fanout'])).toMatchObject({ code: 2, stdout: '', stderr: 'bench: unknown scenario "fanout", did you mean "fan-out"?\n' })
+})
+
+test('interrupted, it leaves nothing behind', async () => {
+  let seen = 0
+  const { pid, code } = await runBench(['crossing'], async (child) => {
+    while (seen === 0 && child.exitCode === null) {
+      await delay(5)
+      seen = foldersOf(child.pid).length
+    }
+    child.kill('SIGINT')
+  })
+  expect(seen).toBeGreaterThan(0)
+  expect([code, foldersOf(pid)]).toEqual([130, []])
 })
 
 test('a file that is no saved run cannot be compared with', () => {
