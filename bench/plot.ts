@@ -7,7 +7,7 @@ type Line = { readonly name: string; readonly dash: string; readonly values: rea
 type Plot = { readonly title: string; readonly unit: string; readonly widths: readonly number[]; readonly lines: readonly Line[] }
 
 /** Pixels. */
-const SIZE = { width: 720, height: 400, left: 64, right: 120, top: 48, bottom: 48 }
+const SIZE = { width: 720, height: 400, left: 64, right: 140, top: 48, bottom: 48 }
 const TICKS = 5
 
 const WALL = /^wall, (\d+) at (\d+) ms$/
