@@ -1,5 +1,5 @@
 /** `npm run bench -- [scenario…]`: see `--help`. Exit codes: 0 measured (limits missed or not), 1 something failed, 2 asked wrongly, 130 interrupted. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { styleOf } from '../src/cli/style.ts'
 import { openBench } from './bench.ts'
@@ -20,6 +20,7 @@ const EXIT = { failed: 1, usage: 2, interrupted: 130 }
 
 async function run({ scenarios, repeats, quick, json, compare, save, plot, peers: names }: Options): Promise<void> {
   const before = compare === undefined ? null : readRun(compare)
+  if (save !== undefined) mustBeWritable(save)
   const bench = await openBench({ repeats, quick, tell: (line) => void process.stderr.write(`${line}\n`) })
   try {
     const figures = []
@@ -41,6 +42,15 @@ async function run({ scenarios, repeats, quick, json, compare, save, plot, peers
     if (before) process.stdout.write(`\nSince ${before.date.slice(0, 16)}:\n\n${renderChanges(changes(before, figures), style)}`)
   } finally {
     await bench.close()
+  }
+}
+
+/** Said before minutes of measuring. */
+function mustBeWritable(file: string): void {
+  try {
+    closeSync(openSync(file, 'a'))
+  } catch (error) {
+    throw new UsageError(`--save ${file}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

@@ -15,7 +15,7 @@ export type Options = {
   readonly save?: string
 }
 
-/** What was asked for cannot be done; its message is one line, and empty when everything is said already. */
+/** What was asked for cannot be done; its message is one line. */
 export class UsageError extends Error {}
 
 /** The scenario that `--plot` draws. */

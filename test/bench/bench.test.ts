@@ -64,6 +64,12 @@ test('what is refused ends with exit code 2 before anything is built', async () 
   expect(await runBench(['fanout'])).toMatchObject({ code: 2, stdout: '', stderr: 'bench: unknown scenario "fanout", did you mean "fan-out"?\n' })
 })
 
+test('a place that --save cannot write to is told before anything is measured', async () => {
+  const { code, stderr } = await runBench(['crossing', '--save', join(folder(), 'none', 'run.json')])
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^bench: --save .*run\.json: ENOENT: .*\n$/)
+})
+
 test('interrupted, it leaves nothing behind', async () => {
   let seen = 0
   const { pid, code } = await runBench(['crossing'], async (child) => {

@@ -82,7 +82,7 @@ export function serveFakeProvider(wires: readonly ScriptedWire[]): void {
     }
     const results = resultsIn(body, wire)
     if (asker) count(wire, asker, results, body)
-    const streamed = wire.streams(url, body)
+    const streamed = body.includes('"stream":true')
     const reply = replyTo(wire, asker, results, streamed)
     open += 1
     stats.maxOpen = Math.max(stats.maxOpen, open)

@@ -10,19 +10,15 @@ export type ScriptedWire = {
   readonly path: RegExp
   /** What stands once for each tool result in a request's JSON: inside a text the quotes would be escaped. */
   readonly result: string
-  /** Whether a request asks for a stream. */
-  streams(path: string, body: string): boolean
   /** A whole reply, as one stream of events or as JSON. */
   reply(reply: ScriptedReply, streamed: boolean): string
   /** What a request says before its first message: its system text, and its tools. */
   preamble(request: JsonObject): { readonly system: unknown; readonly tools: unknown }
 }
 
-/** Tokens are all the same here. */
-const USAGE = { input: 100, output: 20 }
-const MODEL = 'claude-scripted'
-
-const asksForStream = (_path: string, body: string): boolean => body.includes('"stream":true')
+/** Every reply says that it took so many tokens. */
+export const SCRIPTED_USAGE = { input: 100, output: 20 }
+export const SCRIPTED_MODEL = 'claude-scripted'
 
 const sse = (type: string, data: JsonObject): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 
@@ -30,11 +26,10 @@ const sse = (type: string, data: JsonObject): string => `event: ${type}\ndata: $
 export const anthropic: ScriptedWire = {
   path: /\/v1\/messages$/,
   result: '"type":"tool_result"',
-  streams: asksForStream,
   preamble: ({ system, tools }) => ({ system, tools }),
   reply({ id, text, calls }, streamed) {
-    const head = { id: `msg_${id}`, type: 'message', role: 'assistant', model: MODEL }
-    const usage = { input_tokens: USAGE.input, output_tokens: USAGE.output }
+    const head = { id: `msg_${id}`, type: 'message', role: 'assistant', model: SCRIPTED_MODEL }
+    const usage = { input_tokens: SCRIPTED_USAGE.input, output_tokens: SCRIPTED_USAGE.output }
     const reason = calls.length > 0 ? 'tool_use' : 'end_turn'
     const blocks = [...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))]
     if (!streamed) return JSON.stringify({ ...head, content: blocks, stop_reason: reason, stop_sequence: null, usage })
@@ -45,27 +40,5 @@ export const anthropic: ScriptedWire = {
     })
     return sse('message_start', { message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage } }) + events.join('') +
       sse('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage }) + sse('message_stop', {})
-  },
-}
-
-/** OpenAI Chat Completions. */
-export const chat: ScriptedWire = {
-  path: /\/chat\/completions$/,
-  result: '"role":"tool"',
-  streams: asksForStream,
-  preamble({ messages, tools }) {
-    const list = Array.isArray(messages) ? (messages as readonly JsonObject[]) : []
-    return { system: list.filter(({ role }) => role === 'system' || role === 'developer').map(({ content }) => content), tools }
-  },
-  reply({ id, text, calls }, streamed) {
-    const head = { id: `chatcmpl-${id}`, created: 1_760_000_000, model: MODEL }
-    const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output }
-    const toolCalls = calls.map(({ id, name, input }, index) => ({ index, id, type: 'function', function: { name, arguments: JSON.stringify(input) } }))
-    const message = { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: toolCalls }) }
-    const reason = calls.length > 0 ? 'tool_calls' : 'stop'
-    if (!streamed) return JSON.stringify({ ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: reason }], usage })
-    const chunk = (part: JsonObject): string => `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...part })}\n\n`
-    return chunk({ choices: [{ index: 0, delta: message, finish_reason: null }] }) +
-      chunk({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }) + chunk({ choices: [], usage }) + 'data: [DONE]\n\n'
   },
 }
