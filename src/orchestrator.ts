@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { relative } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { Orchestrator, OrchestratorOptions } from './api.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
@@ -14,6 +14,7 @@ import { journalFile, openJournal } from './journal/journal.ts'
 import { liveModels } from './live-models.ts'
 import { createPrograms } from './programs/programs.ts'
 import { scriptModel } from './programs/script-model.ts'
+import { openProfile } from './profile.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
 import { createSessions } from './sessions.ts'
@@ -52,6 +53,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     options.onDiagnostic?.(diagnostic)
   }
 
+  const profile = env['CADRE_PROFILE'] ? openProfile(resolve(cwd, env['CADRE_PROFILE'])) : null
   const threads = options.runner ?? createThreads()
   const sessions = createSessions({
     journal: () => journal,
@@ -60,6 +62,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     maxLenders: () => Math.max(1, Math.floor(threads.cap / 2)),
     onEvent(event) {
       if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
+      profile?.saw(event)
       options.onEvent?.(event)
     },
   })
@@ -128,6 +131,14 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl }),
   })
 
+  async function endJournal(): Promise<void> {
+    try {
+      profile?.write(journal)
+    } finally {
+      await journal.close()
+    }
+  }
+
   return {
     root,
     home,
@@ -189,7 +200,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       await sessions.close()
       models.close()
       // Each is closed whatever becomes of the others; the first fault is told.
-      const closed = await Promise.allSettled([types.close(), threads.close(), programs.close(), journal.close()])
+      const closed = await Promise.allSettled([types.close(), threads.close(), programs.close(), endJournal()])
       const fault = closed.find((end) => end.status === 'rejected')
       if (fault) throw fault.reason
     },

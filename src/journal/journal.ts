@@ -13,6 +13,7 @@ import { openRosterReader } from './roster.ts'
 import { openDatabase } from './schema.ts'
 import type { SessionRow } from './sessions.ts'
 import { openSessionReader } from './sessions.ts'
+import { traceText } from './trace.ts'
 import { TRANSCRIPT_TYPES, transcriptOf } from './transcript.ts'
 import { openWriter } from './writer.ts'
 
@@ -39,6 +40,8 @@ export type Journal = {
   events(filter?: EventFilter): Iterable<CadreEvent>
   /** The newest `delegation.ended` filed under this key. */
   findByKey(key: string): CadreEvent | undefined
+  /** Where the time of these sessions went, as text for a browser's tracing view (chrome://tracing, ui.perfetto.dev), piece by piece. */
+  trace(sessions: readonly string[]): Iterable<string>
   /** Whether an agent of this id was ever queued or started here. */
   hasAgent(id: string): boolean
   /** Newest first; child sessions only with `all` (JRN-09). */
@@ -87,6 +90,10 @@ export function openJournal(options: {
     * events(filter = {}) {
       open()
       yield* reader.events(filter)
+    },
+    trace(ids) {
+      open()
+      return traceText(ids.flatMap((session) => [reader.events({ session })]))
     },
     findByKey(key) {
       open()

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { SCENARIOS } from '../server/scenarios.ts'
 import { startProviderServer } from '../server/provider-server.ts'
@@ -48,13 +50,17 @@ describe('CMD-01, CMD-02: cadre -p', () => {
   })
 })
 
-test('SET-03: CADRE_TRACE=1 tells every journaled event on stderr, and nothing else on stdout', async () => {
-  const { cadre, env, server } = await place(({ lastUserText }) => ({ text: lastUserText }))
-  const run = await cadre(['-p', 'hello'], { env: { ...env, CADRE_TRACE: '1', OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-test', CADRE_MODEL: 'openai/scripted-model' } })
+test('SET-03: CADRE_TRACE=1 tells every journaled event on stderr, and nothing else on stdout; CADRE_PROFILE writes where the time went', async () => {
+  const { cadre, env, root, server } = await place(({ lastUserText }) => ({ text: lastUserText }))
+  const run = await cadre(['-p', 'hello'], { env: { ...env, CADRE_TRACE: '1', CADRE_PROFILE: 'profile.json', OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-test', CADRE_MODEL: 'openai/scripted-model' } })
   expect(run.stdout).toBe('hello\n')
   expect(run.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
     'session.started', 'delegation.started', 'turn.started', 'turn.ended', 'delegation.ended', 'session.ended',
   ])
+  const { traceEvents } = JSON.parse(readFileSync(join(root, 'profile.json'), 'utf8')) as { traceEvents: { ph: string; name: string }[] }
+  expect(traceEvents.filter(({ ph }) => ph === 'X').map(({ name }) => name)).toEqual(['turn 1', 'hello'])
+  const refused = await cadre(['-p', 'hello'], { env: { ...env, CADRE_PROFILE: 'no/such/folder.json', CADRE_MODEL: 'openai/scripted-model' } })
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^cadre: CADRE_PROFILE names .*folder\.json, which cannot be written: .*\n$/)])
 })
 
 describe('CMD-03: exit codes', () => {

@@ -23,5 +23,6 @@ export function register(program: Command, context: CliContext): void {
   sessions
     .command('export <id>')
     .description('all events of a session as JSON lines')
-    .action(async (id: string) => exportSession(context, id))
+    .option('--trace', 'where its time went, for chrome://tracing or ui.perfetto.dev')
+    .action(async (id: string, { trace = false }: { readonly trace?: boolean }) => exportSession(context, id, { trace }))
 }
