@@ -167,7 +167,7 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     if (line.length > 0 && piscina.threads.length < max) look = setTimeout(pump, GROWTH.stuckMs)
   }
 
-  /** Those who have waited longest leave first, one for each task in line. */
+  /** One for each task in line; those who have had their threads longest leave first. */
   function askForThreads(): void {
     for (const own of sitting) {
       if (leaving.size >= line.length) return
