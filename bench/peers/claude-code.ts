@@ -3,8 +3,8 @@ import { cleanEnv } from '../fan-out-runs.ts'
 import { parentPrompt } from '../../src/cli/bench/fan-out-script.ts'
 import type { Peer } from '../peer.ts'
 
-/** Sub-agents of one turn at once: 10 unless said otherwise. */
-const MOST_AT_ONCE = '1000'
+/** Its caps on tools at once (10), sub-agents at once (20) and sub-agents of a session. */
+const RAISED = '1000'
 
 export const claudeCode: Peer = {
   name: 'claude-code',
@@ -20,7 +20,8 @@ export const claudeCode: Peer = {
     cwd: project.root,
     env: {
       ...cleanEnv(home), ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'any', IS_SANDBOX: '1', DISABLE_AUTOUPDATER: '1',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY: MOST_AT_ONCE,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY: RAISED,
+      CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS: RAISED, CLAUDE_CODE_MAX_SUBAGENTS_PER_SESSION: RAISED,
     },
   }),
 }
