@@ -37,7 +37,8 @@ async function run({ scenarios, repeats, quick, json, compare, save, plot, peers
     const style = styleOf(process.stdout, process.env)
     const { machine, versions, date } = done
     process.stdout.write(`${machine.cpu}, ${machine.cores} cores, ${machine.system}, Node ${versions.node}, Cadre ${versions.cadre}, ${date.slice(0, 10)}\n`)
-    process.stdout.write(`Medians of ${repeats}, least and most in brackets.${quick ? ' Quick: these figures mean nothing.' : ''}\n\n${renderFigures(figures, style)}`)
+    process.stdout.write(`Medians of ${repeats === 1 ? 'one repeat' : `up to ${repeats} repeats`}, least and most in brackets.${quick ? ' Quick: these figures mean nothing.' : ''}\n`)
+    if (figures.length > 0) process.stdout.write(`\n${renderFigures(figures, style)}`)
     if (peers.length > 0) process.stdout.write(`\n${renderPeers(peers, style)}`)
     if (before) process.stdout.write(`\nSince ${before.date.slice(0, 16)}:\n\n${renderChanges(changes(before, figures), style)}`)
   } finally {
