@@ -50,10 +50,10 @@ export async function bundle(dist: string = DIST): Promise<void> {
 /** The licenses of all packages that went into the chunks. */
 function licensesOf(chunks: readonly OutputChunk[]): string {
   const folders = new Set(chunks.flatMap(({ moduleIds }) => moduleIds).map((id) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(id)?.[0]))
-  const parts = [...folders].filter((folder) => folder !== undefined).sort().map((folder) => {
+  const parts = [...folders].filter((folder) => folder !== undefined).toSorted().map((folder) => {
     const { name, version, license }: Record<string, unknown> = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-    return `## ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`
+    return `## ${String(name)} ${String(version)} (${String(license)})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`
   })
   return `# Packages in this build\n\n${parts.join('\n')}`
 }
