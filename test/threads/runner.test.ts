@@ -267,7 +267,7 @@ describe('many runs', () => {
         signal: never(),
       })
     })
-    expect(await Promise.all(runs)).toEqual(Array(200).fill({ text: 'done', turns: 2 }))
+    expect(await Promise.all(runs)).toEqual(runs.map(() => ({ text: 'done', turns: 2 })))
     expect(few.stats().threads).toBeLessThan(20) // on a busy machine a task may look stuck for a moment
     await few.close()
   })
