@@ -14,31 +14,27 @@ const EXTERNAL = [/^isolated-vm$/, /^piscina$/, /^tinypool$/]
  * One bundle for each side: main thread, agent thread, isolate process. Modules are most of what a command costs to start, so the packages they
  * use are bundled in. Chunks lie two folders deep, as the rooms do: a room finds the other sides at `../../` from source and build alike.
  */
-const SIDES = [
-  {
-    input: {
-      'src/index': 'src/index.ts', 'src/cli/main': 'src/cli/main.ts', 'src/cli/bin': 'src/cli/bin.ts',
-      'src/cli/bench/provider': 'src/cli/bench/provider.ts',
-    },
-    format: 'esm',
-  },
-  { input: { 'sandbox/worker': 'sandbox/worker.ts' }, format: 'esm' },
-  { input: { 'sandbox/isolate/process': 'sandbox/isolate/process.ts' }, format: 'esm' },
-] as const
+const SIDES: readonly Side[] = [
+  { entries: ['src/index', 'src/cli/main', 'src/cli/bin', 'src/cli/bench/provider'], chunks: 'src/chunks' },
+  { entries: ['sandbox/worker'], chunks: 'sandbox/chunks' },
+  { entries: ['sandbox/isolate/process'], chunks: 'sandbox/isolate/chunks' },
+]
+
+type Side = { readonly entries: readonly string[]; readonly chunks: string }
 
 /** `dist`: where to, for who needs a build that nobody else writes. */
 export async function bundle(dist: string = DIST): Promise<void> {
   const chunks: OutputChunk[] = []
-  for (const { input, format } of SIDES) {
+  for (const { entries, chunks: folder } of SIDES) {
     const side = await rolldown({
       cwd: ROOT,
-      input,
+      input: Object.fromEntries(entries.map((entry) => [entry, `${entry}.ts`])),
       platform: 'node',
       external: EXTERNAL,
       // gray-matter's engine for JavaScript frontmatter, which is never used (TYP-05).
       checks: { eval: false },
     })
-    const { output } = await side.write({ dir: dist, format, entryFileNames: '[name].js', chunkFileNames: 'src/chunks/[name].js' })
+    const { output } = await side.write({ dir: dist, format: 'esm', entryFileNames: '[name].js', chunkFileNames: `${folder}/[name].js` })
     chunks.push(...output.filter((part) => part.type === 'chunk'))
     await side.close()
   }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { outline } from './architecture/imports.ts'
+import { BUILT } from './built.ts'
 import { OWNERS, violations } from './architecture/picture.ts'
 
 const root = dirname(import.meta.dirname)
@@ -27,8 +28,9 @@ test('every dependency has an owner, and every owner a dependency', () => {
 
 test('the build imports nothing that the published package does not bring', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  const built = globSync('dist/**/*.js', { cwd: root })
-  const asked = built.flatMap(file => outline(file, read(file)).imports.map(({ specifier }) => specifier))
+  const built = globSync('**/*.js', { cwd: BUILT })
+  expect(built).toContain('sandbox/worker.js')
+  const asked = built.flatMap(file => outline(file, readFileSync(join(BUILT, file), 'utf8')).imports.map(({ specifier }) => specifier))
   const packages = asked.filter(specifier => specifier !== undefined && !/^\.|^node:/.test(specifier) && !isBuiltin(specifier))
   expect(new Set(packages)).toEqual(new Set(['piscina', 'tinypool']))
   expect(Object.keys(dependencies)).toEqual(['isolated-vm', 'piscina', 'tinypool'])

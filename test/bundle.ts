@@ -1,4 +1,9 @@
+import { rmSync } from 'node:fs'
 import { bundle } from '../scripts/bundle.ts'
+import { BUILT } from './built.ts'
 
 /** Runs once before all tests: those that start the command start what would be published. */
-export const setup = (): Promise<void> => bundle()
+export async function setup(): Promise<void> {
+  rmSync(BUILT, { recursive: true, force: true })
+  await bundle(BUILT)
+}

@@ -18,7 +18,8 @@ const MICROSECONDS = 1_000
 const INPUT_CHARS = 500
 
 type Open = { readonly from: number; readonly name: string; readonly cat: string; readonly args: Readonly<Record<string, unknown>> }
-type Counted = { readonly pid: number; running: number; asking: number }
+/** `last`: the time of its last event so far. */
+type Counted = { readonly pid: number; running: number; asking: number; last: number }
 type Track = { readonly own: Counted; readonly tid: number; queued: Open | null; run: Open | null; turn: Open | null; readonly calls: Map<string, Open> }
 
 /**
@@ -28,21 +29,20 @@ type Track = { readonly own: Counted; readonly tid: number; queued: Open | null;
 export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, void, undefined> {
   const tracks = new Map<string, Track>()
   const sessions = new Map<string, Counted>()
-  let last = 0
 
   const session = (id: string) => {
-    const known = sessions.get(id) ?? { pid: sessions.size + 1, running: 0, asking: 0 }
+    const known = sessions.get(id) ?? { pid: sessions.size + 1, running: 0, asking: 0, last: 0 }
     sessions.set(id, known)
     return known
   }
-  const span = ({ own: { pid }, tid }: Track, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): TraceEvent =>
+  const span = ({ own: { pid, last }, tid }: Track, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): TraceEvent =>
     ({ name, cat, ph: 'X', ts: from * MICROSECONDS, dur: (last - from) * MICROSECONDS, pid, tid, args: { ...args, ...more } })
   /** Calls of one turn overlap: each has a row of its own. */
-  function* call({ own: { pid }, tid }: Track, id: string, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): Generator<TraceEvent> {
+  function* call({ own: { pid, last }, tid }: Track, id: string, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): Generator<TraceEvent> {
     yield { name, cat, ph: 'b', id, ts: from * MICROSECONDS, pid, tid, args }
     yield { name, cat, ph: 'e', id, ts: last * MICROSECONDS, pid, tid, args: more }
   }
-  const counter = ({ pid, running, asking }: Counted): TraceEvent =>
+  const counter = ({ pid, running, asking, last }: Counted): TraceEvent =>
     ({ name: 'agents', ph: 'C', ts: last * MICROSECONDS, pid, args: { 'at work': running - asking, 'waiting for a model': asking } })
 
   /** All that is open on a track ends now. */
@@ -62,8 +62,8 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
 
   for (const event of events) {
     const { agent, session: id, time, type, data } = event
-    last = Math.max(last, time)
     const own = session(id)
+    own.last = Math.max(own.last, time)
     const track = tracks.get(agent) ?? { own, tid: tracks.size + 1, queued: null, run: null, turn: null, calls: new Map<string, Open>() }
     const open = (name: string, cat: string, args: Readonly<Record<string, unknown>> = {}): Open => ({ from: time, name, cat, args })
     switch (type) {
@@ -114,7 +114,7 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
         break
       }
       case 'rate.paused':
-        yield { name: `paused: ${data.reason}`, cat: 'rate', ph: 'i', s: 't', ts: last * MICROSECONDS, pid: own.pid, tid: track.tid, args: { waitMs: data.waitMs } }
+        yield { name: `paused: ${data.reason}`, cat: 'rate', ph: 'i', s: 't', ts: time * MICROSECONDS, pid: own.pid, tid: track.tid, args: { waitMs: data.waitMs } }
         break
       default:
         break

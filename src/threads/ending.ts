@@ -19,11 +19,14 @@ export type Ending = {
   stop(reason: unknown): void
   /** Ends the thread at once. */
   end(reason: unknown): void
-  /** `work`, or a rejection as soon as the job is stopped. */
+  /** `work`, or a rejection as soon as the job is stopped; at once when it was before. */
   race<Value>(work: Promise<Value>): Promise<Value>
   /** Lets go of the signal and the clock. */
   release(): void
 }
+
+/** What a thread is told; why is the main side's business. */
+export const wasStopped = (): Error => new Error('the run was stopped')
 
 /** The ending of a job that `signal` stops. */
 export function endingOf(signal: AbortSignal): Ending {
@@ -38,7 +41,7 @@ export function endingOf(signal: AbortSignal): Ending {
     if (cause === null) {
       cause = { reason }
       Atomics.store(flag, 0, 1)
-      for (const reject of pending) reject(new Error('the run was stopped'))
+      for (const reject of pending) reject(wasStopped())
     }
     if (graceMs === 0 || !begun) kill.abort()
     else clock ??= setTimeout(() => kill.abort(), graceMs)
@@ -62,6 +65,7 @@ export function endingOf(signal: AbortSignal): Ending {
     end: (reason) => stop(reason, 0),
     async race(work) {
       const { promise, reject } = Promise.withResolvers<never>()
+      if (cause !== null) reject(wasStopped())
       pending.add(reject)
       try {
         return await Promise.race([work, promise])

@@ -1,14 +1,17 @@
 import type { Brief, Reply, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
 
-/** What one agent's thread holds at this moment, kept on the main side: the turn, and the calls of the last reply that have no outcome yet. */
+/** Where one agent is, whether it has a thread or not: the turn, and the calls of the last reply that have no outcome yet. */
 export type Hand = {
-  /** Notes a reply that goes to the thread. */
+  /** Notes a new reply. */
   deal(reply: Reply): void
   /** The calls the thread asks the main side to run, as the main side knows them; null if one is not in hand or is the thread's own to run. */
   pick(ids: readonly string[]): readonly ToolCall[] | null
   /** Notes outcomes the main side gave. */
   note(outcomes: readonly ToolOutcome[]): void
-  /** The outcomes of the last reply's calls, in the order of the calls (TOO-12); null if `own` is not exactly what the thread has to answer. */
+  /**
+   * The outcomes of the last reply's calls, in the order of the calls (TOO-12), once for each reply; null if `own` is not exactly what the thread
+   * has to answer.
+   */
   settle(own: readonly ToolOutcome[]): readonly ToolOutcome[] | null
   /** The agent's report, if the last reply allows its loop to end now, and the far side counted its turns right; else null. */
   ends(report: Report): Report | null
@@ -21,6 +24,7 @@ export type Hand = {
 export function emptyHand({ agent, type }: Brief): Hand {
   let turn = 0
   let turnsBefore = 0
+  let settled = true
   let calls: readonly ToolCall[] = []
   const asked = new Set<string>()
   const given = new Map<string, ToolOutcome>()
@@ -29,6 +33,7 @@ export function emptyHand({ agent, type }: Brief): Hand {
     deal(reply) {
       turn += 1
       calls = reply.calls
+      settled = false
       asked.clear()
       given.clear()
     },
@@ -45,7 +50,8 @@ export function emptyHand({ agent, type }: Brief): Hand {
       const byId = new Map(own.map((outcome) => [outcome.callId, outcome]))
       const outcomes = calls.map(({ id }) => given.get(id) ?? byId.get(id)).filter((outcome) => outcome !== undefined)
       const handedIn = own.filter(({ callId, tool }) => calls.some(({ id, name }) => id === callId && name === tool))
-      if (outcomes.length < calls.length || handedIn.length < own.length) return null
+      if (settled || outcomes.length < calls.length || handedIn.length < own.length) return null
+      settled = true
       return outcomes
     },
     ends: ({ text, turns }) => (calls.length === 0 && turnsBefore + turns === turn ? { text, turns: turn } : null),
@@ -53,8 +59,8 @@ export function emptyHand({ agent, type }: Brief): Hand {
       turnsBefore = turn - 1
     },
     describe() {
-      const open = calls.filter(({ id }) => !given.has(id)).map(({ id, name }) => `${name} (${id})`)
-      return `agent ${agent} (${type}), ${turn === 0 ? 'before its first turn' : `turn ${turn}`}, calls in hand: ${open.join(', ') || 'none'}`
+      const open = calls.filter(({ id }) => !settled && !given.has(id)).map(({ id, name }) => `${name} (${id})`)
+      return `agent ${agent} (${type}), turn ${turn}, calls in hand: ${open.join(', ') || 'none'}`
     },
   }
 }

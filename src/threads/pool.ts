@@ -13,7 +13,7 @@ export type PoolTask = {
   readonly urgent?: boolean
   /** Called once, right before the task gets its thread: what crosses. */
   prepare(seat: Seat): { readonly task: unknown; readonly transfer: readonly MessagePort[] }
-  /** Its abort ends the task at once, and the thread it runs in. Not yet aborted. */
+  /** Its abort ends the task at once, and the thread it runs in. */
   readonly kill: AbortSignal
 }
 
@@ -53,8 +53,11 @@ const UNBUILT = { NODE_COMPILE_CACHE: join(tmpdir(), 'cadre-compile-cache') }
 /** A task in line. */
 type Waiting = { start(): void }
 
-/** A task with a thread: busy `since` then (in ms of `performance.now`), or null while it waits; how it gives its thread to another, if it can. */
-type Sitting = { since: number | null; give: (() => void) | null; readonly fail: (error: unknown) => void }
+/**
+ * A task with a thread, times in ms of `performance.now`: busy `since` then, or null while it waits; how it gives its thread to another, if it can;
+ * when it was asked to, if it was.
+ */
+type Sitting = { since: number | null; give: (() => void) | null; asked: number | null; readonly fail: (error: unknown) => void }
 
 /**
  * Warm threads, one task in each, in order of arrival; a task that only waits gives its thread to one in line. Piscina keeps the threads; the
@@ -79,8 +82,6 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   const started = new WeakSet<Worker>()
   /** In the order in which they got their threads. */
   const sitting = new Set<Sitting>()
-  /** Those of them that were asked for their threads. */
-  const leaving = new Set<Sitting>()
   let wanted = 0
   let warming = 0
   let closed = false
@@ -101,18 +102,22 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     const { threads } = piscina
     const ready = threads.filter((thread) => started.has(thread)).length
     const starting = threads.length - ready
-    const tasks = [...sitting]
-    const waiting = tasks.filter((task) => task.since === null && task.give === null && !leaving.has(task)).length
     const old = performance.now() - GROWTH.stuckMs
+    let [leaving, waiting, busyLong] = [0, 0, 0]
+    for (const { since, give, asked } of sitting) {
+      if (asked !== null && asked >= old) leaving += 1
+      else if (since === null && give === null) waiting += 1
+      else if (since !== null && since < old) busyLong += 1
+    }
     // A task that was handed to a thread on its way is not stuck, however long the start takes.
-    const stuck = Math.max(0, tasks.filter(({ since }) => since !== null && since < old).length - starting)
-    return { threads: threads.length, starting, idle: ready - sitting.size, away: waiting + stuck, tasks: sitting.size - warming }
+    const stuck = Math.max(0, busyLong - starting)
+    return { threads: threads.length, starting, idle: ready - sitting.size, leaving, waiting, stuck }
   }
 
   /** Hands one task to Piscina, which runs it in an idle thread or else starts one. */
   async function hand({ name, kill, prepare }: PoolTask): Promise<unknown> {
     const stranded = Promise.withResolvers<never>()
-    const own: Sitting = { since: performance.now(), give: null, fail: stranded.reject }
+    const own: Sitting = { since: performance.now(), give: null, asked: null, fail: stranded.reject }
     const { task, transfer } = prepare({
       waits(give) {
         own.since = null
@@ -130,7 +135,6 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
       return await Promise.race([running, stranded.promise])
     } finally {
       sitting.delete(own)
-      leaving.delete(own)
       if (piscina.threads.length === 0) failStranded(new Error('no thread could be started'))
       queueMicrotask(pump)
     }
@@ -154,10 +158,9 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   }
 
   function pump(): void {
-    askForThreads()
     for (let next = line[0]; next; next = line[0]) {
-      const { idle, ...now } = counts()
-      if (idle <= 0 && (line.length <= leaving.size || !mayGrow({ ...now, max }))) break
+      const { idle, leaving, ...now } = counts()
+      if (idle <= 0 && (line.length <= leaving + askForThreads(line.length - leaving) || !mayGrow({ ...now, max }))) break
       line.shift()
       next.start()
     }
@@ -167,20 +170,24 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     if (line.length > 0 && piscina.threads.length < max) look = setTimeout(pump, GROWTH.stuckMs)
   }
 
-  /** One for each task in line; those who have had their threads longest leave first. */
-  function askForThreads(): void {
+  /** Asks so many tasks that only wait for their threads, those that have had one longest first; gives how many there were. */
+  function askForThreads(wished: number): number {
+    let asked = 0
     for (const own of sitting) {
-      if (leaving.size >= line.length) return
+      if (asked >= wished) break
       const { give } = own
       if (give === null) continue
       own.give = null
-      leaving.add(own)
+      own.asked = performance.now()
+      asked += 1
       give()
     }
+    return asked
   }
 
   return {
     run(task) {
+      if (task.kill.aborted) return Promise.reject(task.kill.reason as Error)
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
       const leave = () => {
         line.splice(line.indexOf(waiting), 1)
@@ -204,8 +211,8 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
       pump()
     },
     stats() {
-      const { threads, tasks } = counts()
-      return { threads, busy: Math.min(tasks, threads) }
+      const { threads } = piscina
+      return { threads: threads.length, busy: Math.min(sitting.size - warming, threads.length) }
     },
     async close() {
       closed = true

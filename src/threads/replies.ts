@@ -2,7 +2,10 @@ import type { Host, Reply, ToolOutcome } from '../core/contract.ts'
 import type { Ending } from './ending.ts'
 import type { Hand } from './hand.ts'
 
-/** The replies of one agent, each asked for on the main side, so that one can be on its way while the agent has no thread. */
+/**
+ * The replies of one agent, each asked for on the main side, so that one can be on its way while the agent has no thread: the first is already,
+ * because most of an agent's time is its model's.
+ */
 export type Replies = {
   /** Asks for the next reply and deals it to the agent's hand. Rejects as the host does. */
   next(outcomes: readonly ToolOutcome[]): Promise<Reply>
@@ -11,16 +14,20 @@ export type Replies = {
 }
 
 export function repliesOf(host: Host, hand: Hand, ending: Ending): Replies {
-  let asked: Promise<Reply>
-  const ask = async (outcomes: readonly ToolOutcome[]): Promise<Reply> => {
+  const dealt = async (outcomes: readonly ToolOutcome[]): Promise<Reply> => {
     const reply = await host.next(outcomes)
     hand.deal(reply)
     return reply
   }
+  const ask = (outcomes: readonly ToolOutcome[]): Promise<Reply> => {
+    const reply = dealt(outcomes)
+    reply.catch(() => {}) // told where it is awaited, unless the job was stopped before
+    return reply
+  }
+  let asked = ask([])
   return {
     next(outcomes) {
       asked = ask(outcomes)
-      asked.catch(() => {}) // told where it is awaited, unless the job was stopped before
       return asked
     },
     async last() {

@@ -11,7 +11,7 @@ import { emptyHand } from './hand.ts'
 import { outcomesFrom, runAnswerFrom } from './plain.ts'
 import { createPool } from './pool.ts'
 import { repliesOf } from './replies.ts'
-import type { Stay, Wire } from './wire.ts'
+import type { Run, Wire } from './wire.ts'
 import { forThread, openWire } from './wire.ts'
 
 /** Where agents run. Brief, replies and outcomes are plain data with ids, so a runner may as well be on another machine. */
@@ -75,7 +75,7 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
   }
 
   /** One stay in a thread, from `reply` on; null when the agent left it before its end. */
-  async function stay(brief: Brief, host: Host, { hand, ending }: Omit<Stay, 'seat'>, reply: Reply): Promise<Report | null> {
+  async function stay(brief: Brief, host: Host, { hand, ending }: Run, reply: Reply): Promise<Report | null> {
     let wire: Wire | undefined
     try {
       const answer = runAnswerFrom(await pool.run({
@@ -85,7 +85,7 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
           ending.begin()
           hand.enter()
           const { port1, port2 } = new MessageChannel()
-          wire = openWire(port1, host, { hand, ending, seat }, (what) => ending.end(refused(hand.describe(), what)))
+          wire = openWire(port1, host, { hand, ending }, seat, (what) => ending.end(refused(hand.describe(), what)))
           return { task: { brief, reply: forThread(reply), port: port2, stop: ending.flag } satisfies RunTask<typeof port2>, transfer: [port2] }
         },
       }))
@@ -94,6 +94,10 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
       const report = answer?.report ? hand.ends(answer.report) : null
       if (report === null) throw refused(hand.describe(), 'an answer that is no report')
       return report
+    } catch (error) {
+      // Nothing of this agent was under way in it: whatever ended the thread, the reply on its way is not lost for it.
+      if (wire?.waits() && ending.stopped() === null) return null
+      throw error
     } finally {
       ending.rest()
       wire?.close()
@@ -105,7 +109,6 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
       const hand = emptyHand(brief)
       return ended(signal, hand.describe, async (ending) => {
         const replies = repliesOf(host, hand, ending)
-        void replies.next([]) // without a thread: most of an agent's time is its model's
         for (;;) {
           const report = await stay(brief, { next: replies.next, call: (calls) => host.call(calls) }, { hand, ending }, await replies.last())
           if (report) return report

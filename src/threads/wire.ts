@@ -12,19 +12,22 @@ import type { Seat } from './pool.ts'
 export type Wire = {
   /** Whether the thread was told to leave for another agent. */
   left(): boolean
+  /** Whether the thread has nothing to do but to wait for a reply. */
+  waits(): boolean
   close(): void
 }
 
-/** What an agent's stay in a thread is about. */
-export type Stay = { readonly hand: Hand; readonly ending: Ending; readonly seat: Seat }
+/** One agent's run, whatever thread it is in. */
+export type Run = { readonly hand: Hand; readonly ending: Ending }
 
 /**
  * Puts `host` behind the guard on `port`. A rejection of the host stops the job with that very error; the thread is told only that it was
  * stopped. While the thread waits for a reply its `seat` may be given away. `refuse` is called once, with what the thread asked for that is not
  * on its list.
  */
-export function openWire(port: MessagePort, host: Host, { hand, ending, seat }: Stay, refuse: (what: string) => void): Wire {
+export function openWire(port: MessagePort, host: Host, { hand, ending }: Run, seat: Seat, refuse: (what: string) => void): Wire {
   let left = false
+  let waits = false
   const ask = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     if (ending.stopped() === null) {
       try {
@@ -38,6 +41,7 @@ export function openWire(port: MessagePort, host: Host, { hand, ending, seat }: 
   /** Waits for a reply, or for null when the thread was given away. */
   async function nextHere(coming: Promise<Reply>): Promise<Reply | null> {
     const { promise: lent, resolve: lend } = Promise.withResolvers<null>()
+    waits = true
     const back = seat.waits(() => {
       left = true
       lend(null)
@@ -46,6 +50,7 @@ export function openWire(port: MessagePort, host: Host, { hand, ending, seat }: 
       const reply = await Promise.race([coming, lent])
       return reply === null || left ? null : forThread(reply)
     } finally {
+      waits = false
       back()
     }
   }
@@ -59,11 +64,11 @@ export function openWire(port: MessagePort, host: Host, { hand, ending, seat }: 
     }),
   }
   const wire = guarded(port, {
-    next: ([own, ...rest]) => only(rest, own, (value) => both(outcomesFrom(value), hand.settle)),
-    call: ([ids, ...rest]) => only(rest, ids, (value) => both(idsFrom(value), hand.pick)),
+    next: ([own, ...rest]) => (left ? null : only(rest, own, (value) => both(outcomesFrom(value), hand.settle))),
+    call: ([ids, ...rest]) => (left ? null : only(rest, ids, (value) => both(idsFrom(value), hand.pick))),
   }, refuse)
   expose(near, wire)
-  return { left: () => left, close: wire.close }
+  return { left: () => left, waits: () => waits, close: wire.close }
 }
 
 /** What the loop in a thread needs of a reply: not the provider's own content, and no input of a call it will not run. */

@@ -4,14 +4,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { onTestFinished, vi } from 'vitest'
-
-// A command is a process of its own, and one test runs several: on a busy machine that takes longer than most tests may.
-vi.setConfig({ testTimeout: 120_000 })
+import { onTestFinished } from 'vitest'
+import { BUILT } from '../built.ts'
 
 /** The real command as it is published, which `test/bundle.ts` has just built, run by the Node that runs the tests. */
-export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
+export const MAIN = join(BUILT, 'src/cli/main.js')
 
 export type Run = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stdout: string; readonly stderr: string }
 

@@ -50,10 +50,14 @@ test('its counters say how many agents were at work and how many waited for a mo
 
 test('a journal gives the trace of any session as one JSON text, secrets left out as everywhere', async () => {
   const journal = newJournal({ redact: ['sk-very-secret'] })
-  await journal.append([...STORY, event(ended(), { time: 1_050 }), event(sessionEnded(), { time: 1_051 }), event(sessionStarted('key sk-very-secret'), { session: 'ss-2' })])
+  await journal.append([...STORY, event(ended(), { time: 1_050 }), event(sessionEnded(), { time: 1_051 })])
+  // Another session, that began earlier and is still running.
+  const other = { session: 'ss-2', agent: 'sa-other' }
+  await journal.append([event(sessionStarted('key sk-very-secret'), { ...other, time: 900 }), event(started({ title: 'other' }), { ...other, time: 901 }), event(turnStarted(1), { ...other, time: 905 })])
   const text = [...journal.trace(['ss-1', 'ss-2'])].join('')
   const { traceEvents } = JSON.parse(text) as { traceEvents: TraceEvent[] }
-  expect(spans(traceEvents).map(([, name]) => name)).toEqual(['turn 1', 'queued', 'turn 1', 'parent', 'child'])
+  expect(spans(traceEvents).map(([, name]) => name)).toEqual(['turn 1', 'queued', 'turn 1', 'parent', 'child', 'turn 1', 'other'])
+  expect(spans(traceEvents).at(-1)).toEqual(['agent', 'other', 901_000, 4_000, 3])
   expect(new Set(traceEvents.map(({ pid }) => pid))).toEqual(new Set([1, 2]))
   expect(text).not.toContain('sk-very-secret')
 })

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { CadreError, messageOf } from './core/errors.ts'
-import type { CadreEvent } from './core/events.ts'
-import type { Journal } from './journal/journal.ts'
+import { CadreError, messageOf } from '../core/errors.ts'
+import type { CadreEvent } from '../core/events.ts'
+import type { Journal } from './journal.ts'
 
 /** What `CADRE_PROFILE=<file>` asks for: the trace of every session of this process, for a browser's tracing view. */
 export type Profile = {
@@ -11,18 +11,18 @@ export type Profile = {
   write(journal: Journal): void
 }
 
-/** Throws CadreError SETTINGS at once for a file that cannot be written. */
+/** Throws CadreError SETTINGS at once for a file that cannot be written; what is in it stays until there is something new. */
 export function openProfile(path: string): Profile {
   const sessions = new Set<string>()
-  let file: number
   try {
-    file = openSync(path, 'w')
+    closeSync(openSync(path, 'a'))
   } catch (cause) {
     throw new CadreError('SETTINGS', `CADRE_PROFILE names ${path}, which cannot be written: ${messageOf(cause)}`, { cause })
   }
   return {
     saw: ({ session }) => void sessions.add(session),
     write(journal) {
+      const file = openSync(path, 'w')
       try {
         for (const piece of journal.trace([...sessions])) writeSync(file, piece)
       } finally {
