@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { CadreError } from '../core/errors.ts'
 
 const here = import.meta.url
-/** Sources and build mirror each other: `.ts` starts `.ts`. */
+/** From source `.ts` starts `.ts`; in the build this file's chunk lies as deep as its folder does here. */
 const entry = new URL(`../../sandbox/isolate/process${here.endsWith('.ts') ? '.ts' : '.js'}`, here)
 
 /** Where node-gyp-build looks to choose between the binaries for glibc and for musl. */
