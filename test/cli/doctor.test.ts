@@ -19,6 +19,7 @@ describe('CMD-09: cadre doctor', () => {
     await server.close()
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(stdout).toMatch(/^✓ Node +\d+\.\d+\.\d+, \d+ cores?$/m)
+    expect(stdout).toMatch(/^✓ threads +up to \d+ live at once$/m)
     expect(stdout).toMatch(/^✓ programs +a program ran in its isolate$/m)
     expect(stdout).toMatch(/^✓ journal +cadre\/journal\/project-[0-9a-f]+\.sqlite is sound, 0 sessions$/m)
     expect(stdout).toMatch(/^✓ anthropic +ANTHROPIC_API_KEY is set, 1 model$/m)
@@ -50,7 +51,7 @@ describe('CMD-09: cadre doctor', () => {
     expect(found).toEqual(expect.arrayContaining([
       'broken settings: project/.cadre/settings.json:1: error: settings are not JSON',
       'warning settings: cadre/settings.json:1: warning: unknown field "limit", did you mean "limits"?',
-      expect.stringMatching(/^warning threads: up to \d+ agents fit at once, but limits\.maxRunning is 100000$/),
+      expect.stringMatching(/^ok threads: up to \d+ live at once, for up to 100000 agents \(limits\.maxRunning\): one that waits for its model needs none, /),
       expect.stringMatching(/^warning agent types: \d+ types loaded, 1 file skipped$/),
       'warning duplicates: a: project/.cadre/agents/a.md hides project/.cadre/agents/b.md',
       expect.stringMatching(/^broken model: No key for openai: set OPENAI_API_KEY/),
