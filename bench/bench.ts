@@ -27,6 +27,8 @@ export type Bench = {
 export type Project = { readonly root: string; readonly files: readonly string[] }
 
 const ROOT = join(import.meta.dirname, '..')
+/** A killed process may still be at its last write. */
+const REMOVE_RETRIES = 3
 
 export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' | 'quick' | 'tell'>): Promise<Bench & { close(): Promise<void> }> {
   const temp = mkdtempSync(join(tmpdir(), `cadre-bench-${process.pid}-`))
@@ -39,7 +41,7 @@ export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' 
   }
   const build = newBuildFolder()
   const remove = () => {
-    for (const path of [temp, build]) rmSync(path, { recursive: true, force: true })
+    for (const path of [temp, build]) rmSync(path, { recursive: true, force: true, maxRetries: REMOVE_RETRIES })
   }
   process.once('exit', remove) // also when it is interrupted
   await bundle(join(build, 'dist'))
@@ -55,8 +57,11 @@ export async function openBench({ repeats, quick, tell }: Pick<Bench, 'repeats' 
     },
     provider: () => (provider ??= startFakeProvider(new URL('provider.ts', import.meta.url))),
     async close() {
-      await (await provider)?.close()
-      remove()
+      try {
+        await (await provider)?.close()
+      } finally {
+        remove()
+      }
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Bench, Project } from './bench.ts'
 import { CADRE_DIALECT, parentPrompt } from '../src/cli/bench/fan-out-script.ts'
 import type { Dialect } from '../src/cli/bench/fan-out-script.ts'
 import type { ProviderStats } from '../src/cli/bench/fake-provider.ts'
+import { SCRIPTED_ID, SCRIPTED_MODEL } from '../src/cli/bench/wire.ts'
 import type { Command, Measured } from './measure.ts'
 import { measure } from './measure.ts'
 
@@ -29,14 +30,14 @@ export const cleanEnv = (home: string): Readonly<Record<string, string>> => ({ P
 export const bare: Harness = {
   name: 'bare',
   dialect: CADRE_DIALECT,
-  command: ({ url, project, home, children }) => ({ argv: [BARE, url, String(children)], cwd: project.root, env: cleanEnv(home) }),
+  command: ({ url, project, home, children }) => ({ argv: [BARE, url, String(children), SCRIPTED_MODEL], cwd: project.root, env: cleanEnv(home) }),
 }
 
 export const cadre = (dist: string): Harness => ({
   name: 'cadre',
   dialect: CADRE_DIALECT,
   command: ({ url, project, home, children }) => ({
-    argv: [join(dist, 'src', 'cli', 'main.js'), '-p', parentPrompt(children), '--model', 'anthropic/claude-scripted'],
+    argv: [join(dist, 'src', 'cli', 'main.js'), '-p', parentPrompt(children), '--model', SCRIPTED_ID],
     cwd: project.root,
     env: {
       ...cleanEnv(home), CADRE_HOME: join(home, '.cadre'), CADRE_MAX_RUNNING: String(Math.min(MOST_ALIVE, Math.max(1, children))),

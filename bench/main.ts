@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { styleOf } from '../src/cli/style.ts'
+import { messageOf } from '../src/core/errors.ts'
 import { openBench } from './bench.ts'
 import { changes, renderChanges } from './compare.ts'
 import { judge } from './figure.ts'
@@ -51,15 +52,15 @@ function mustBeWritable(file: string): void {
   try {
     closeSync(openSync(file, 'a'))
   } catch (error) {
-    throw new UsageError(`--save ${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`--save ${file}: ${messageOf(error)}`)
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(EXIT.interrupted))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(EXIT.interrupted))
 try {
   const options = readOptions(process.argv.slice(2), SCENARIOS, PEERS.map(({ name }) => name))
   if (options !== null) await run(options)
 } catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`bench: ${messageOf(error)}\n`)
   process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed
 }

@@ -1,8 +1,9 @@
 import { figureColumns, renderTable } from '../src/cli/table.ts'
 import type { Style } from '../src/cli/style.ts'
 import { spreadOf } from '../src/cli/bench/spread.ts'
+import type { Unit } from './figure.ts'
 import type { PeerResult } from './peer-runs.ts'
-import { number } from './table.ts'
+import { number, spreadText } from './table.ts'
 
 /** One row a harness, the fastest first at the widest shape; then whether Cadre is ahead as issue 3 asks ("Done when" 6). */
 export function renderPeers(results: readonly PeerResult[], style: Style): string {
@@ -18,10 +19,7 @@ export function renderPeers(results: readonly PeerResult[], style: Style): strin
   return [renderTable(columns, rows, style), '\n', ...verdicts(ran, shapes), ...absent].join('')
 }
 
-const spread = (values: readonly number[], unit: string): string => {
-  const { median, min, max } = spreadOf(values)
-  return `${number(median)} ${unit} (${number(min)}–${number(max)})`
-}
+const spread = (values: readonly number[], unit: Unit): string => spreadText(spreadOf(values), unit)
 
 const wallOf = ({ wall }: PeerResult, shape: string): number => spreadOf(wall[shape] ?? []).median
 

@@ -5,8 +5,8 @@ export function treeMemory(pid: number): number {
   return residentMb(pid) + childrenOf(pid).reduce((sum, child) => sum + treeMemory(child), 0)
 }
 
-/** Node starts its children from its main thread. */
-const childrenOf = (pid: number): readonly number[] => (text(`/proc/${pid}/task/${pid}/children`).match(/\d+/g) ?? []).map(Number)
+/** What a process started; empty where it cannot be told. Node starts its children from its main thread. */
+export const childrenOf = (pid: number): readonly number[] => (text(`/proc/${pid}/task/${pid}/children`).match(/\d+/g) ?? []).map(Number)
 
 const KB_PER_MB = 1024
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { z } from 'zod'
+import { messageOf } from '../src/core/errors.ts'
 import { VERSION } from '../src/version.ts'
 import type { Judged } from './figure.ts'
 import { UsageError } from './options.ts'
@@ -50,7 +51,7 @@ export function readRun(file: string): Before {
   try {
     return before.parse(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    const why = error instanceof z.ZodError ? 'it is no run that --save wrote' : error instanceof Error ? error.message : String(error)
+    const why = error instanceof z.ZodError ? 'it is no run that --save wrote' : messageOf(error)
     throw new UsageError(`${file} cannot be compared with: ${why}`)
   }
 }

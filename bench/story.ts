@@ -1,3 +1,4 @@
+import { SCRIPTED_ID } from '../src/cli/bench/wire.ts'
 import type { EventBody, NewEvent } from '../src/core/events.ts'
 
 const TEXT_CHARS = 600
@@ -18,7 +19,7 @@ export function story(count: number): readonly NewEvent[] {
 function turnEvent(at: number, step: number): EventBody {
   const turn = 1 + (at % TURNS_PER_AGENT)
   const call = { id: `call_${at}`, name: 'read', input: { path: `src/part-${at}.ts` }, local: true }
-  const reply = { text: '', calls: [call], usage: { input: 900, output: 40, cacheRead: 0, cacheWrite: 0 }, model: 'anthropic/claude-scripted' }
+  const reply = { text: '', calls: [call], usage: { input: 900, output: 40, cacheRead: 0, cacheWrite: 0 }, model: SCRIPTED_ID }
   const steps: readonly EventBody[] = [
     { type: 'turn.started', data: { turn, injected: [] } },
     { type: 'turn.ended', data: { turn, reply } },

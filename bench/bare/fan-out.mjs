@@ -1,8 +1,8 @@
-// The same work with nothing around it: one process, fetch, a reader of server-sent events, fs. `node fan-out.mjs <url> <children>`.
+// The same work with nothing around it: one process, fetch, a reader of server-sent events, fs. `node fan-out.mjs <url> <children> <model>`.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const [url, children] = process.argv.slice(2)
+const [url, children, model] = process.argv.slice(2)
 const SYSTEM = 'You explore a code base and report what you found. You change nothing.'
 const READ = { name: 'read', description: 'Read a text file.', input_schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }
 const AGENT = { name: 'agent', description: 'Delegate a task.', input_schema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] } }
@@ -11,7 +11,7 @@ async function ask(messages, tools) {
   const response = await fetch(`${url}/v1/messages`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': 'any', 'anthropic-version': '2023-06-01' },
-    body: JSON.stringify({ model: 'claude-scripted', max_tokens: 4096, stream: true, system: SYSTEM, tools, messages }),
+    body: JSON.stringify({ model, max_tokens: 4096, stream: true, system: SYSTEM, tools, messages }),
   })
   const content = []
   let rest = ''

@@ -15,6 +15,7 @@ async function run(code) {
   }
 }
 
+process.on('disconnect', () => process.exit())
 process.on('message', async ([code, count]) => {
   const began = performance.now()
   for (let i = 0; i < count; i += 1) await run(code)

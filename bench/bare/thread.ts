@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-/** A thread with nothing in it: one message there, one back. */
+/** A thread with nothing in it but one answer to each message. */
 export type BareThread = { roundTrip(message: unknown): Promise<unknown>; close(): Promise<unknown> }
 
-/** Resolves once the thread runs. */
-export async function startBareThread(): Promise<BareThread> {
-  const worker = new Worker(join(import.meta.dirname, 'echo.mjs'))
+/** `echo`: it answers what came; `read`: the text of the file that came. Resolves once the thread runs. */
+export async function startBareThread(answers: 'echo' | 'read'): Promise<BareThread> {
+  const worker = new Worker(join(import.meta.dirname, `${answers}.mjs`))
   await once(worker, 'message')
   return {
     async roundTrip(message) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { cleanEnv } from '../fan-out-runs.ts'
 import { parentPrompt } from '../../src/cli/bench/fan-out-script.ts'
+import { SCRIPTED_MODEL } from '../../src/cli/bench/wire.ts'
 import type { Peer } from '../peer.ts'
 
 /** It has no cap on sub-agents of one turn. */
@@ -13,10 +14,10 @@ export const opencode: Peer = {
     read: { name: 'read', input: { filePath: '{root}/{file}' } },
   },
   command({ folder, url, project, home, children }) {
-    const provider = { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: 'any' }, models: { 'claude-scripted': {} } }
+    const provider = { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: 'any' }, models: { [SCRIPTED_MODEL]: {} } }
     return {
       file: join(folder, 'node_modules', '.bin', 'opencode'),
-      argv: ['run', '--model', 'bench/claude-scripted', parentPrompt(children)],
+      argv: ['run', '--model', `bench/${SCRIPTED_MODEL}`, parentPrompt(children)],
       cwd: project.root,
       env: {
         ...cleanEnv(home),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { cleanEnv } from '../fan-out-runs.ts'
 import { parentPrompt } from '../../src/cli/bench/fan-out-script.ts'
+import { SCRIPTED_MODEL } from '../../src/cli/bench/wire.ts'
 import type { Peer } from '../peer.ts'
 
 export const qwenCode: Peer = {
@@ -13,7 +14,7 @@ export const qwenCode: Peer = {
   },
   command: ({ folder, url, project, home, children }) => ({
     file: join(folder, 'node_modules', '.bin', 'qwen'),
-    argv: ['-p', parentPrompt(children), '--yolo', '--auth-type', 'openai', '--model', 'claude-scripted'],
+    argv: ['-p', parentPrompt(children), '--yolo', '--auth-type', 'openai', '--model', SCRIPTED_MODEL],
     cwd: project.root,
     env: { ...cleanEnv(home), OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'any', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   }),

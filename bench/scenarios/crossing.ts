@@ -25,7 +25,7 @@ export const crossing: Scenario = {
   async run({ dist, repeats, quick }) {
     const turns = quick ? TURNS.quick : TURNS.usual
     const threads = createThreads({ max: 1, entry: workerEntry(dist) })
-    const thread = await startBareThread()
+    const thread = await startBareThread('echo')
     try {
       const { bare, cadre } = await interleave({ repeats, quick }, {
         async bare() {

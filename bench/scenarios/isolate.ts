@@ -35,7 +35,7 @@ export const isolate: Scenario = {
         ({ scenario: 'isolate', name, unit: 'ms', better: 'less', cadre, bare: values.bare, limits: [] })
       return [figure('a program', values.cadre), figure('a program that calls one tool', values.asking)]
     } finally {
-      bare.disconnect()
+      bare.kill()
       await programs.close()
     }
   },

@@ -1,3 +1,4 @@
+import { basename, join } from 'node:path'
 import type { BareThread } from '../bare/thread.ts'
 import { startBareThread } from '../bare/thread.ts'
 import type { Bench } from '../bench.ts'
@@ -10,74 +11,98 @@ import { CADRE_DIALECT, parentPrompt } from '../../src/cli/bench/fan-out-script.
 import { monotonicMs } from '../../src/cli/bench/monotonic.ts'
 import { quantile } from '../../src/cli/bench/spread.ts'
 import { watchSpawns } from '../../src/cli/bench/watch-spawns.ts'
+import type { Spawned } from '../../src/cli/bench/watch-spawns.ts'
+import { SCRIPTED_ID } from '../../src/cli/bench/wire.ts'
 
 /** Spawns in one repeat, one after the other. */
 const SPAWNS = { usual: 300, quick: 3 }
 
 /** What the fake provider takes for a sub-agent's first request. */
-const CHILD_REQUEST = JSON.stringify({ stream: true, tools: [{ name: 'read' }], messages: [{ role: 'user', content: '[bench child 0]' }] })
+const CHILD_REQUEST = { stream: true, tools: [{ name: 'read' }], messages: [{ role: 'user', content: '[bench child 0]' }] }
 
 /** Issue 3, "Done when" 2; in ms. */
 const LIMITS = { median: [{ of: 'median', most: 0.5 }], p99: [{ of: 'median', most: 5 }] } satisfies Record<string, readonly Limit[]>
 
 /**
- * From a sub-agent's start, as journaled, to its first model request, and to the second, for which its thread has read a file. Bare: a thread
- * asked once and answering once, which is there or has to be started; before it, for the second request, a fetch of the first reply.
+ * From a sub-agent's start, as journaled, to its first model request, for which it needs no thread, and to its second, for which a thread has read
+ * a file. Bare: the request built and handed to fetch; then its reply fetched, and a thread, which is there or has to be started, asked to read.
  */
 export const spawn: Scenario = {
   name: 'spawn',
-  about: 'from a sub-agent\'s start to its first model request, with threads that are warm and with none',
+  about: 'from a sub-agent\'s start to its first model request, and to its second, for which a thread, warm or not yet there, has read a file',
   async run(bench) {
-    const spawns = bench.quick ? SPAWNS.quick : SPAWNS.usual
-    const thread = await startBareThread()
-    const warm = await openSpawner(bench)
-    const figure = (name: string, cadre: readonly number[], bare: readonly number[], limits: readonly Limit[] = []): Figure =>
-      ({ scenario: 'spawn', name, unit: 'ms', better: 'less', cadre, bare, limits })
+    const thread = await startBareThread('read')
     try {
-      const provider = await bench.provider()
-      const ask = async () => (await fetch(`${provider.url}/v1/messages`, { method: 'POST', body: CHILD_REQUEST })).text()
-      const bareSpawn = async (start: () => Promise<BareThread>, end: (thread: BareThread) => unknown) => {
-        const began = monotonicMs()
-        await ask()
-        const replied = monotonicMs()
-        const own = await start()
-        await own.roundTrip('next')
-        const ended = monotonicMs()
-        await end(own)
-        return { first: ended - replied, second: ended - began }
-      }
-      const runs = await interleave(bench, {
-        bare: () => times(spawns, () => bareSpawn(async () => thread, () => undefined)),
-        cadre: () => times(spawns, () => warm.spawn()),
-      })
-      const cold = await interleave(bench, {
-        bare: () => bareSpawn(startBareThread, (own) => own.close()),
-        async cadre() {
-          const spawner = await openSpawner(bench)
-          try {
-            return await spawner.spawn()
-          } finally {
-            await spawner.close()
-          }
-        },
-      })
-      const started = runs.cadre.map((all) => all.map(({ fromStart }) => fromStart))
-      const asked = runs.cadre.map((all) => all.map(({ fromCall }) => fromCall))
-      const second = runs.cadre.map((all) => all.map(({ toSecond }) => toSecond))
-      const first = runs.bare.map((all) => all.map(({ first }) => first))
-      const at = (share: number) => (values: readonly number[]) => quantile(values, share)
-      return [
-        figure('warm, median', started.map(at(0.5)), first.map(at(0.5)), LIMITS.median),
-        figure('warm, p99', started.map(at(0.99)), first.map(at(0.99)), LIMITS.p99),
-        figure('warm, from the parent\'s call', asked.map(at(0.5)), first.map(at(0.5))),
-        figure('warm, to the second request', second.map(at(0.5)), runs.bare.map((all) => quantile(all.map(({ second }) => second), 0.5))),
-        figure('cold', cold.cadre.map(({ fromStart }) => fromStart), cold.bare.map(({ first }) => first)),
-        figure('cold, to the second request', cold.cadre.map(({ toSecond }) => toSecond), cold.bare.map(({ second }) => second)),
-      ]
+      const bareSpawn = await bareSpawner(bench)
+      return [...(await warmFigures(bench, () => bareSpawn(async () => thread))), ...(await coldFigures(bench, bareSpawn))]
     } finally {
-      await Promise.all([warm.close(), thread.close()])
+      await thread.close()
     }
   },
+}
+
+type Bare = { readonly first: number; readonly second: number }
+
+async function warmFigures(bench: Bench, bareSpawn: () => Promise<Bare>): Promise<readonly Figure[]> {
+  const spawns = bench.quick ? SPAWNS.quick : SPAWNS.usual
+  const spawner = await openSpawner(bench)
+  try {
+    const runs = await interleave(bench, { bare: () => times(spawns, bareSpawn), cadre: () => times(spawns, () => spawner.spawn()) })
+    const cadre = (what: keyof Spawned, share: number) => runs.cadre.map((all) => quantile(all.map((one) => one[what]), share))
+    const bare = (what: keyof Bare, share: number) => runs.bare.map((all) => quantile(all.map((one) => one[what]), share))
+    return [
+      figure('warm, median', cadre('fromStart', 0.5), bare('first', 0.5), LIMITS.median),
+      figure('warm, p99', cadre('fromStart', 0.99), bare('first', 0.99), LIMITS.p99),
+      figure('warm, from the parent\'s call', cadre('fromCall', 0.5), bare('first', 0.5)),
+      figure('warm, to the second request', cadre('toSecond', 0.5), bare('second', 0.5)),
+    ]
+  } finally {
+    await spawner.close()
+  }
+}
+
+/** The first spawn of an orchestrator. */
+async function coldFigures(bench: Bench, bareSpawn: BareSpawn): Promise<readonly Figure[]> {
+  const runs = await interleave(bench, {
+    async bare() {
+      let own: BareThread | undefined
+      try {
+        return await bareSpawn(async () => (own = await startBareThread('read')))
+      } finally {
+        await own?.close()
+      }
+    },
+    async cadre() {
+      const spawner = await openSpawner(bench)
+      try {
+        return await spawner.spawn()
+      } finally {
+        await spawner.close()
+      }
+    },
+  })
+  return [
+    figure('cold', runs.cadre.map(({ fromStart }) => fromStart), runs.bare.map(({ first }) => first)),
+    figure('cold, to the second request', runs.cadre.map(({ toSecond }) => toSecond), runs.bare.map(({ second }) => second)),
+  ]
+}
+
+const figure = (name: string, cadre: readonly number[], bare: readonly number[], limits: readonly Limit[] = []): Figure =>
+  ({ scenario: 'spawn', name, unit: 'ms', better: 'less', cadre, bare, limits })
+
+type BareSpawn = (thread: () => Promise<BareThread>) => Promise<Bare>
+
+async function bareSpawner(bench: Bench): Promise<BareSpawn> {
+  const provider = await bench.provider()
+  const { root, files: [file = ''] } = bench.project()
+  return async (thread) => {
+    const began = monotonicMs()
+    const body = JSON.stringify(CHILD_REQUEST)
+    const first = monotonicMs() - began
+    await (await fetch(`${provider.url}/v1/messages`, { method: 'POST', body })).text()
+    await (await thread()).roundTrip(join(root, file))
+    return { first, second: monotonicMs() - began }
+  }
 }
 
 /** An orchestrator of its own, whose parent delegates once each time. */
@@ -86,17 +111,19 @@ async function openSpawner(bench: Bench) {
   const provider = await bench.provider()
   const { root, files } = bench.project()
   const home = bench.folder('home')
+  const url = `${provider.url}/${basename(home)}` // of its own, too: what others ask of the provider is none of its spawns
   await provider.reset({ latencyMs: 0, files, dialect: CADRE_DIALECT })
-  const watch = watchSpawns()
+  const watch = watchSpawns(url)
   const orchestrator = await createOrchestrator({
     cwd: root, root, watch: false, onEvent: watch.onEvent,
-    env: { ...cleanEnv(home), CADRE_HOME: home, ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'any' },
+    env: { ...cleanEnv(home), CADRE_HOME: home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'any' },
   })
   return {
     async spawn() {
-      const { success, error } = await orchestrator.run({ prompt: parentPrompt(1), model: 'anthropic/claude-scripted' })
+      const { success, error } = await orchestrator.run({ prompt: parentPrompt(1), model: SCRIPTED_ID })
+      if (!success) throw new Error(`A run with one sub-agent failed: ${error ?? 'it said no reason'}`)
       const [spawned] = watch.take()
-      if (!success || !spawned) throw new Error(`A run with one sub-agent failed: ${error ?? 'it started none'}`)
+      if (!spawned) throw new Error('A run with one sub-agent started none.')
       return spawned
     },
     async close() {

@@ -6,6 +6,7 @@ import type { Asker, FanOut } from './fan-out-script.ts'
 import { askerOf, CADRE_DIALECT, fanOutReply, resultsIn } from './fan-out-script.ts'
 import { monotonicMs } from './monotonic.ts'
 import type { ScriptedWire } from './wire.ts'
+import { SCRIPTED_MODEL } from './wire.ts'
 
 /** What was asked since the last `POST /reset`. Times in ms on the machine's monotonic clock, 0 before there is one. */
 export type ProviderStats = {
@@ -77,7 +78,7 @@ export function serveFakeProvider(wires: readonly ScriptedWire[]): void {
     const asker = wire ? askerOf(body, script.dialect) : null
     if (asker === null) stats.others = [...stats.others, `${method} ${url}`]
     if (!wire) {
-      const models = Buffer.from(JSON.stringify({ object: 'list', data: [{ id: 'claude-scripted', object: 'model', type: 'model' }] }))
+      const models = Buffer.from(JSON.stringify({ object: 'list', data: [{ id: SCRIPTED_MODEL, object: 'model', type: 'model' }] }))
       return send(response, JSON_TYPE, models)
     }
     const results = resultsIn(body, wire)

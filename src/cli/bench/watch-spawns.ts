@@ -1,19 +1,22 @@
+import { CadreError } from '../../core/errors.ts'
 import type { CadreEvent } from '../../core/events.ts'
 import { askerOf, CADRE_DIALECT, resultsIn } from './fan-out-script.ts'
 import { monotonicMs } from './monotonic.ts'
 import { anthropic } from './wire.ts'
 
 /**
- * Ms from a sub-agent's start, as journaled, to its first model request, and to its second, which hands in what its thread has read; and from
- * its parent's call to the first.
+ * Ms from a sub-agent's start, as journaled, to its first model request, for which it needs no thread, and to its second, which hands in what a
+ * thread has read for it; and from its parent's call to the first.
  */
 export type Spawned = { readonly fromStart: number; readonly toSecond: number; readonly fromCall: number }
 
 /**
- * Listens to an orchestrator's events and to what this process sends. The requests of a fan-out's children tell no agent, so sub-agents are
- * paired with requests in order: right for one at a time, and for many in their sum. `close` ends the listening.
+ * Listens to an orchestrator's events and to what this process sends to `providerUrl`, which nobody else may ask. The requests of a fan-out's
+ * children tell no agent, so sub-agents are paired with requests in order: right for one at a time, and for many in their sum. `take` gives all
+ * since the last one, once they have ended; throws CadreError INVARIANT when there are not as many requests as starts. `close` ends the
+ * listening; of several watches the last one closes first.
  */
-export function watchSpawns(): { onEvent(event: CadreEvent): void; take(): readonly Spawned[]; close(): void } {
+export function watchSpawns(providerUrl: string): { onEvent(event: CadreEvent): void; take(): readonly Spawned[]; close(): void } {
   const calls: number[] = []
   const starts: number[] = []
   const requests: number[] = []
@@ -22,7 +25,8 @@ export function watchSpawns(): { onEvent(event: CadreEvent): void; take(): reado
   globalThis.fetch = (input, init) => {
     const body = init?.body
     const at = monotonicMs()
-    if (typeof body === 'string' && askerOf(body, CADRE_DIALECT)?.kind === 'child') [requests, seconds][resultsIn(body, anthropic)]?.push(at)
+    const own = urlOf(input).startsWith(`${providerUrl}/`)
+    if (own && typeof body === 'string' && askerOf(body, CADRE_DIALECT)?.kind === 'child') [requests, seconds][resultsIn(body, anthropic)]?.push(at)
     return fetch(input, init)
   }
   return {
@@ -31,6 +35,8 @@ export function watchSpawns(): { onEvent(event: CadreEvent): void; take(): reado
       if (event.type === 'tool.started' && event.depth === 0 && event.data.call.name === 'agent') calls.push(monotonicMs())
     },
     take() {
+      const counts = [calls, starts, requests, seconds].map(({ length }) => length)
+      if (new Set(counts).size > 1) throw unpaired(counts)
       const since = (list: readonly number[], from: readonly number[], i: number) => (list[i] ?? Number.NaN) - (from[i] ?? Number.NaN)
       const spawned = requests.map((_, i) => ({ fromStart: since(requests, starts, i), toSecond: since(seconds, starts, i), fromCall: since(requests, calls, i) }))
       for (const list of [calls, starts, requests, seconds]) list.length = 0
@@ -41,3 +47,8 @@ export function watchSpawns(): { onEvent(event: CadreEvent): void; take(): reado
     },
   }
 }
+
+const unpaired = (counts: readonly number[]) =>
+  new CadreError('INVARIANT', `Sub-agents and their requests cannot be paired: calls, starts, first and second requests were ${counts.join(', ')}.`)
+
+const urlOf = (input: string | URL | Request): string => (input instanceof Request ? input.url : String(input))

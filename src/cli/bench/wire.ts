@@ -19,6 +19,8 @@ export type ScriptedWire = {
 /** Every reply says that it took so many tokens. */
 export const SCRIPTED_USAGE = { input: 100, output: 20 }
 export const SCRIPTED_MODEL = 'claude-scripted'
+/** As Cadre is asked for it. */
+export const SCRIPTED_ID = `anthropic/${SCRIPTED_MODEL}`
 
 const sse = (type: string, data: JsonObject): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 

@@ -4,8 +4,8 @@ import type { CliContext } from '../context.ts'
 import { styleOf } from '../style.ts'
 import { writeJson } from '../write-all.ts'
 
-/** More would measure the line in front of the threads. */
-const WIDEST = 200
+/** Each sub-agent that waits for its model holds a connection, and some systems allow a process no more than 1,024 open files. */
+const WIDEST = 500
 
 /** `cadre bench`: how fast Cadre delegates on this machine; offline, with a fake provider (CMD-10). */
 export function register(program: Command, context: CliContext): void {
