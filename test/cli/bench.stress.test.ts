@@ -48,23 +48,29 @@ describe('CMD-10: cadre bench', () => {
     })
   }
 
-  test('also when its journal cannot be closed, it ends its provider and removes its files', async () => {
-    const temp = place().options.env.TMPDIR
-    vi.stubEnv('TMPDIR', temp)
-    const closing = vi.spyOn(DatabaseSync.prototype, 'close').mockImplementation(() => { throw new Error('disk I/O error') })
-    const asking = vi.spyOn(globalThis, 'fetch')
-    onTestFinished(() => {
-      vi.unstubAllEnvs()
-      closing.mockRestore()
+  const broken = () => { throw new Error('disk I/O error') }
+  for (const [what, breakIt] of [
+    ['its journal cannot be closed', () => vi.spyOn(DatabaseSync.prototype, 'close').mockImplementation(broken)],
+    ['memory cannot be read any more', () => vi.spyOn(process.memoryUsage, 'rss').mockReturnValueOnce(0).mockImplementation(broken)],
+  ] as const) {
+    test(`also when ${what}, it ends its provider and removes its files`, async () => {
+      const temp = place().options.env.TMPDIR
+      vi.stubEnv('TMPDIR', temp)
+      const fault = breakIt()
+      const asking = vi.spyOn(globalThis, 'fetch')
+      onTestFinished(() => {
+        vi.unstubAllEnvs()
+        fault.mockRestore()
+        asking.mockRestore()
+      })
+      const small = { widths: [1], spawns: 1, alive: 2, repeats: 1 }
+      await expect(runBench({ ...small, signal: new AbortController().signal, onProgress: () => undefined })).rejects.toThrow('disk I/O error')
+      const provider = asking.mock.calls.map(([url]) => url).find((url) => typeof url === 'string') ?? ''
+      expect(provider).toMatch(/^http:/)
+      expect(globSync('*', { cwd: temp })).toEqual([])
+      await expect(fetch(provider)).rejects.toThrow('fetch failed')
     })
-    const small = { widths: [1], spawns: 1, alive: 2, repeats: 1 }
-    await expect(runBench({ ...small, signal: new AbortController().signal, onProgress: () => undefined })).rejects.toThrow('disk I/O error')
-    const provider = asking.mock.calls.map(([url]) => url).find((url) => typeof url === 'string') ?? ''
-    asking.mockRestore()
-    expect(provider).toMatch(/^http:/)
-    expect(globSync('*', { cwd: temp })).toEqual([])
-    await expect(fetch(provider)).rejects.toThrow('fetch failed')
-  })
+  }
 
   test('widths that are none are refused', async () => {
     const { code, stderr } = await cliPlace().cadre(['bench', '--widths', '8,501'])

@@ -126,12 +126,19 @@ function runner(orchestrator: Orchestrator, provider: FakeProvider, files: reado
   }
 }
 
-/** The most resident memory of this process while something runs, in MB. */
+/** The most resident memory of this process while something runs, in MB. Rejects when it cannot be read: reading it takes a free file. */
 async function peakDuring(work: () => Promise<unknown>): Promise<number> {
   let peak = process.memoryUsage.rss()
-  const sampler = setInterval(() => { peak = Math.max(peak, process.memoryUsage.rss()) }, SAMPLE_MS)
+  const unread = Promise.withResolvers<never>()
+  const sampler = setInterval(() => {
+    try {
+      peak = Math.max(peak, process.memoryUsage.rss())
+    } catch (error) {
+      unread.reject(error)
+    }
+  }, SAMPLE_MS)
   try {
-    await work()
+    await Promise.race([work(), unread.promise])
     return peak / BYTES_PER_MB
   } finally {
     clearInterval(sampler)
