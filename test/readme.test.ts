@@ -15,6 +15,9 @@ const COMMANDS = [...README.matchAll(/^```sh\n(.*?)^```$/gms)]
   .map((line) => line.replace(/\s+#.*$/, '').trim())
   .filter(Boolean)
 
+/** The agent type that carries a program. */
+const PROGRAM = /^````md\n(.*?)^````$/ms.exec(README)?.[1] ?? ''
+
 /** A small repository with something for each command to find, and a model that answers. */
 async function project() {
   const server = await startProviderServer({ script: () => ({ text: 'Nothing to report.' }) })
@@ -23,6 +26,7 @@ async function project() {
     'project/src/a.ts': 'import { b } from \'./b.ts\'\n// TODO: one\nexport const a = b\n',
     'project/src/b.ts': 'import { a } from \'./a.ts\'\nexport const b = a\n',
     'project/.cadre/agents/reader.md': agent('reader', 'tools: Read\n'),
+    'project/.cadre/agents/long-files.md': PROGRAM,
     'project/docs/readme.md': '# Title\n[gone](missing.md)\n',
   })
   execFileSync('git', ['init', '-q'], { cwd: place.root })
@@ -52,8 +56,6 @@ test('README: no command of it goes untested', () => {
 
 test('README: the program in it runs over files', async () => {
   const place = await project()
-  const program = /^````md\n(.*?)^````$/ms.exec(README)?.[1] ?? ''
-  place.write('project/.cadre/agents/long-files.md', program)
   place.write('project/src/long.ts', 'x\n'.repeat(501))
   const run = await place.sh('npx cadre sweep --agent long-files --over "src/*.ts"')
   expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('501 lines')])

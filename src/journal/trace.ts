@@ -20,11 +20,11 @@ const INPUT_CHARS = 500
 type Open = { readonly from: number; readonly name: string; readonly cat: string; readonly args: Readonly<Record<string, unknown>> }
 /** `last`: the time of its last event so far. */
 type Counted = { readonly pid: number; running: number; asking: number; last: number }
-type Track = { readonly own: Counted; readonly tid: number; queued: Open | null; run: Open | null; turn: Open | null; readonly calls: Map<string, Open> }
+type Track = { readonly own: Counted; readonly tid: number; program: boolean; queued: Open | null; run: Open | null; turn: Open | null; readonly calls: Map<string, Open> }
 
 /**
- * Where the time of sessions went: a process per session and a track per agent, with its wait in the queue, its run, its model calls and its tool
- * calls; and how many agents ran, and waited for their models, at each moment. What never ended goes on to the last event. In order of the events.
+ * Where the time of sessions went: a process per session and a track per agent, with its wait in the queue, its run, its model calls (a program's own
+ * running under `program`) and its tool calls; and how many agents ran, and waited for their models, at each moment. What never ended goes on to the last event. In order of the events.
  */
 export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, void, undefined> {
   const tracks = new Map<string, Track>()
@@ -51,7 +51,7 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
     if (track.turn) yield span(track, track.turn, ended)
     for (const [id, begun] of track.calls) yield* call(track, `${track.tid}/${id}`, begun, ended)
     if (track.run) yield span(track, track.run, ended)
-    if (track.turn) track.own.asking -= 1
+    if (track.turn && !track.program) track.own.asking -= 1
     if (track.run) {
       track.own.running -= 1
       yield counter(track.own)
@@ -64,7 +64,7 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
     const { agent, session: id, time, type, data } = event
     const own = session(id)
     own.last = Math.max(own.last, time)
-    const track = tracks.get(agent) ?? { own, tid: tracks.size + 1, queued: null, run: null, turn: null, calls: new Map<string, Open>() }
+    const track = tracks.get(agent) ?? { own, tid: tracks.size + 1, program: false, queued: null, run: null, turn: null, calls: new Map<string, Open>() }
     const open = (name: string, cat: string, args: Readonly<Record<string, unknown>> = {}): Open => ({ from: time, name, cat, args })
     switch (type) {
       case 'session.started':
@@ -84,11 +84,13 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
         if (track.queued) yield span(track, track.queued)
         track.queued = null
         track.run = open(data.title, 'agent', { agent, type: data.agentType, model: data.model })
+        track.program = data.model === 'script'
         own.running += 1
         yield counter(own)
         break
       case 'turn.started':
-        track.turn = open(`turn ${data.turn}`, 'model')
+        track.turn = open(`turn ${data.turn}`, track.program ? 'program' : 'model')
+        if (track.program) break // it is at work itself
         own.asking += 1
         yield counter(own)
         break
@@ -96,6 +98,7 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
         if (!track.turn) break
         yield span(track, track.turn, { model: data.reply.model, usage: data.reply.usage, calls: data.reply.calls.length })
         track.turn = null
+        if (track.program) break
         own.asking -= 1
         yield counter(own)
         break

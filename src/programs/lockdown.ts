@@ -5,7 +5,8 @@ import { CadreError } from '../core/errors.ts'
 
 const here = import.meta.url
 /** From source `.ts` starts `.ts`; in the build this file's chunk lies as deep as its folder does here. */
-const entry = new URL(`../../sandbox/isolate/process${here.endsWith('.ts') ? '.ts' : '.js'}`, here)
+const FROM_SOURCE = here.endsWith('.ts')
+const entry = new URL(`../../sandbox/isolate/process${FROM_SOURCE ? '.ts' : '.js'}`, here)
 
 /** Where node-gyp-build looks to choose between the binaries for glibc and for musl. */
 const LIBC_MARK = '/etc/alpine-release'
@@ -24,7 +25,7 @@ export type Lockdown = {
  * are in UTC, so that a program says the same on every machine. Throws ISOLATE_UNAVAILABLE when a package is not installed.
  */
 export function lockdown(): Lockdown {
-  const own = [new URL('.', entry), new URL('../core/', here)].map((url) => fileURLToPath(url))
+  const own = [new URL('.', entry), ...(FROM_SOURCE ? [new URL('../core/', here)] : [])].map((url) => fileURLToPath(url))
   const isolatedVm = packageFolder('isolated-vm', fileURLToPath(here)).real
   const loader = packageFolder('node-gyp-build', join(isolatedVm, 'package.json'))
   const tinypool = packageFolder('tinypool', fileURLToPath(here)).real

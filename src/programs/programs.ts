@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { CadreError } from '../core/errors.ts'
 import type { ProgramOutcome, ProgramStart, ProgramStep } from '../core/program.ts'
 import type { Conversation } from './conversation.ts'
@@ -11,6 +13,10 @@ export const PROGRAM_DEFAULTS = { heapMb: 128, sliceSeconds: 10, maxProcesses: 6
 /** A process may hold twice the heap of its program (copies of what goes in and out, memory the limit does not count) and its own code. */
 const residentMb = (heapMb: number): number => heapMb * 2 + 128
 const MS_PER_SECOND = 1000
+/** With this many processes one that is being freed, in some ms, is worth waiting for: another costs 100 ms of CPU and 80 MB. */
+const ENOUGH = availableParallelism() + 1
+/** How long it is waited for, in ms. */
+const FREED_MS = 200
 
 /** A program that has begun. After a step of another kind than `calls` it is over. */
 export type RunningProgram = {
@@ -41,6 +47,8 @@ export function createPrograms(options: ProgramsOptions = {}): Programs {
   const bounds = sliceBounds(residentMb(heapMb), sliceSeconds * MS_PER_SECOND)
   const watch = createWatch()
   const running = new Set<Conversation>()
+  /** Those that have come to their end and are giving back their processes, which nobody waits for yet. */
+  const ending = new Set<Conversation>()
   let pool: IsolatePool | null = null
   let runs = 0
   let closed = false
@@ -51,14 +59,30 @@ export function createPrograms(options: ProgramsOptions = {}): Programs {
     return (pool ??= createIsolatePool({ max, heapMb }))
   }
 
+  /** Waits for a process that is about to be free, where there are enough and all have a program. */
+  async function freed(): Promise<void> {
+    const [soonest] = ending
+    if (!soonest || !pool || pool.size() < ENOUGH || pool.size() > running.size) return
+    ending.delete(soonest)
+    await Promise.race([soonest.ended, delay(FREED_MS, undefined, { ref: false })])
+  }
+
   return {
     async begin(start, signal) {
+      await freed()
       signal.throwIfAborted()
       const conversation = converse((runs += 1), start, opened(), watch, bounds)
       running.add(conversation)
-      void conversation.ended.then(() => running.delete(conversation))
-      const step = await conversation.first(signal)
-      return { program: { step: conversation.next, close: conversation.close }, step }
+      void conversation.ended.then(() => {
+        running.delete(conversation)
+        ending.delete(conversation)
+      })
+      const seen = (step: ProgramStep): ProgramStep => {
+        if (step.kind !== 'calls' && running.has(conversation)) ending.add(conversation)
+        return step
+      }
+      const step = seen(await conversation.first(signal))
+      return { program: { step: async (...next) => seen(await conversation.next(...next)), close: conversation.close }, step }
     },
     warm(count) {
       try {

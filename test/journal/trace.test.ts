@@ -53,11 +53,12 @@ test('a journal gives the trace of any session as one JSON text, secrets left ou
   await journal.append([...STORY, event(ended(), { time: 1_050 }), event(sessionEnded(), { time: 1_051 })])
   // Another session, that began earlier and is still running.
   const other = { session: 'ss-2', agent: 'sa-other' }
-  await journal.append([event(sessionStarted('key sk-very-secret'), { ...other, time: 900 }), event(started({ title: 'other' }), { ...other, time: 901 }), event(turnStarted(1), { ...other, time: 905 })])
+  await journal.append([event(sessionStarted('key sk-very-secret'), { ...other, time: 900 }), event(started({ title: 'other', model: 'script' }), { ...other, time: 901 }), event(turnStarted(1), { ...other, time: 905 })])
   const text = [...journal.trace(['ss-1', 'ss-2'])].join('')
   const { traceEvents } = JSON.parse(text) as { traceEvents: TraceEvent[] }
   expect(spans(traceEvents).map(([, name]) => name)).toEqual(['turn 1', 'queued', 'turn 1', 'parent', 'child', 'turn 1', 'other'])
   expect(spans(traceEvents).at(-1)).toEqual(['agent', 'other', 901_000, 4_000, 3])
+  expect(spans(traceEvents).at(-2)).toEqual(['program', 'turn 1', 905_000, 0, 3])
   expect(new Set(traceEvents.map(({ pid }) => pid))).toEqual(new Set([1, 2]))
   expect(text).not.toContain('sk-very-secret')
 })
