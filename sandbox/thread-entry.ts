@@ -28,17 +28,17 @@ export function threadEntry(functions: ReadFunctions, connect: (port: MessagePor
   return {
     async run({ brief, reply, port, stop }) {
       const tools = localTools(functions, contextOf(brief, stop))
-      const far = connect(port)
-      hosts.add(far)
+      const far = port && connect(port)
+      if (far) hosts.add(far)
       try {
         return { ok: true, report: await runLoop(brief, remoteHost(far, reply), tools.run) }
       } catch (error) {
-        if (error instanceof ThreadLent) return { ok: true, report: null }
+        if (error instanceof ThreadLent) return { ok: true, report: null, ...(error.outcomes && { outcomes: error.outcomes }) }
         return { ok: false, error: messageOf(error) }
       } finally {
         await tools.idle()
-        hosts.delete(far)
-        port.close()
+        if (far) hosts.delete(far)
+        port?.close()
         tidy()
       }
     },

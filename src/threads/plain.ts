@@ -19,15 +19,20 @@ export function idsFrom(value: unknown): readonly string[] | null {
 
 /** A thread's answer to a run. */
 export function runAnswerFrom(value: unknown): RunAnswer | null {
-  const answer = record(value, ['ok'], ['report', 'error'])
+  const answer = record(value, ['ok'], ['report', 'outcomes', 'error'])
   if (answer === null) return null
   if (answer['ok'] === true && !('error' in answer)) {
-    if (answer['report'] === null) return { ok: true, report: null }
+    if (answer['report'] === null) {
+      if (!('outcomes' in answer)) return { ok: true, report: null }
+      const outcomes = outcomesFrom(answer['outcomes'])
+      return outcomes && { ok: true, report: null, outcomes }
+    }
+    if ('outcomes' in answer) return null
     const report = within(reportFrom(answer['report']))
     return report && { ok: true, report }
   }
   const error = text(answer['error'])
-  return answer['ok'] !== false || error === null || 'report' in answer ? null : { ok: false, error }
+  return answer['ok'] !== false || error === null || 'report' in answer || 'outcomes' in answer ? null : { ok: false, error }
 }
 
 function reportFrom(value: unknown): Report | null {

@@ -19,6 +19,8 @@ export type PoolTask = {
 
 /** A task's hold on its thread. */
 export type Seat = {
+  /** Whether others wait for a thread already. */
+  readonly crowded: boolean
   /**
    * From now on the task waits for something outside. `give` is called once when another task needs the thread: the task is then to end soon;
    * null: it cannot. Gives the function to call when it waits no longer.
@@ -119,6 +121,7 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     const stranded = Promise.withResolvers<never>()
     const own: Sitting = { since: performance.now(), give: null, asked: null, fail: stranded.reject }
     const { task, transfer } = prepare({
+      crowded: line.length > 0,
       waits(give) {
         own.since = null
         own.give = give

@@ -1,4 +1,5 @@
 import { MessageChannel } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
 
 import type { Brief, Host, Job, Reply, Report, ToolCall, ToolOutcome } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
@@ -74,9 +75,10 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
     }
   }
 
-  /** One stay in a thread, from `reply` on; null when the agent left it before its end. */
-  async function stay(brief: Brief, host: Host, { hand, ending }: Run, reply: Reply): Promise<Report | null> {
+  /** One stay in a thread, from `reply` on: the agent's report, or what it left with; null when its next reply is asked for already. */
+  async function stay(brief: Brief, host: Host, { hand, ending }: Run, reply: Reply): Promise<StayEnd | null> {
     let wire: Wire | undefined
+    let alone = false
     try {
       const answer = runAnswerFrom(await pool.run({
         name: 'run',
@@ -84,16 +86,20 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
         prepare(seat) {
           ending.begin()
           hand.enter()
+          alone = seat.crowded && reply.calls.every(({ local }) => local)
+          if (alone) return { task: { brief, reply: forThread(reply), port: null, stop: ending.flag } satisfies RunTask<MessagePort>, transfer: [] }
           const { port1, port2 } = new MessageChannel()
           wire = openWire(port1, host, { hand, ending }, seat, (what) => ending.end(refused(hand.describe(), what)))
           return { task: { brief, reply: forThread(reply), port: port2, stop: ending.flag } satisfies RunTask<typeof port2>, transfer: [port2] }
         },
       }))
       if (answer?.ok === false) throw crashed(hand.describe(), `its loop threw: ${answer.error}`)
-      if (answer?.report === null && wire?.left()) return null
+      const outcomes = alone && answer?.outcomes ? hand.settle(answer.outcomes) : null
+      if (outcomes) return { outcomes }
+      if (answer?.report === null && !answer.outcomes && wire?.left()) return null
       const report = answer?.report ? hand.ends(answer.report) : null
       if (report === null) throw refused(hand.describe(), 'an answer that is no report')
-      return report
+      return { report }
     } catch (error) {
       // Nothing of this agent was under way in it: whatever ended the thread, the reply on its way is not lost for it.
       if (wire?.waits() && ending.stopped() === null) return null
@@ -110,8 +116,10 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
       return ended(signal, hand.describe, async (ending) => {
         const replies = repliesOf(host, hand, ending)
         for (;;) {
-          const report = await stay(brief, { next: replies.next, call: (calls) => host.call(calls) }, { hand, ending }, await replies.last())
-          if (report) return report
+          const reply = await replies.last()
+          const end = await stay(brief, { next: replies.next, call: (calls) => host.call(calls) }, { hand, ending }, reply)
+          if (end?.report) return end.report
+          if (end?.outcomes) void replies.next(end.outcomes)
         }
       })
     },
@@ -144,6 +152,9 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
     },
   }
 }
+
+/** How a stay ended: with the report, or without a port before the next reply was asked for. */
+type StayEnd = { readonly report: Report; readonly outcomes?: never } | { readonly report?: never; readonly outcomes: readonly ToolOutcome[] }
 
 const threadsClosed = () => new CadreError('STOPPED', 'The threads are closed; create an orchestrator anew to run agents.')
 
