@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { CadreError, messageOf } from '../core/errors.ts'
 import type { CadreEvent } from '../core/events.ts'
 import type { Journal } from './journal.ts'
@@ -7,27 +7,44 @@ import type { Journal } from './journal.ts'
 export type Profile = {
   /** Notes the session an event belongs to. */
   saw(event: CadreEvent): void
-  /** Writes the file; the journal must still be open. */
+  /** Writes the file, whole or not at all; without a session what is there stays. The journal must still be open. Throws SETTINGS. */
   write(journal: Journal): void
 }
 
-/** Throws CadreError SETTINGS at once for a file that cannot be written; what is in it stays until there is something new. */
+/** Throws CadreError SETTINGS at once for a file that cannot be written. */
 export function openProfile(path: string): Profile {
   const sessions = new Set<string>()
-  try {
-    closeSync(openSync(path, 'a'))
-  } catch (cause) {
-    throw new CadreError('SETTINGS', `CADRE_PROFILE names ${path}, which cannot be written: ${messageOf(cause)}`, { cause })
+  const unwritable = (cause: unknown): CadreError =>
+    new CadreError('SETTINGS', `CADRE_PROFILE names ${path}, which cannot be written: ${messageOf(cause)}`, { cause })
+  /** Beside the file, so that it can take its place in one step. */
+  const draft = `${path}.${process.pid}.tmp`
+  const attempt = (work: () => void): void => {
+    try {
+      work()
+    } catch (cause) {
+      rmSync(draft, { force: true })
+      throw unwritable(cause)
+    }
   }
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there && !there.isFile()) throw unwritable('it is no regular file')
+  attempt(() => {
+    closeSync(openSync(draft, 'w'))
+    rmSync(draft)
+  })
   return {
     saw: ({ session }) => void sessions.add(session),
     write(journal) {
-      const file = openSync(path, 'w')
-      try {
-        for (const piece of journal.trace([...sessions])) writeSync(file, piece)
-      } finally {
-        closeSync(file)
-      }
+      if (sessions.size === 0) return
+      attempt(() => {
+        const file = openSync(draft, 'w')
+        try {
+          for (const piece of journal.trace([...sessions])) writeSync(file, piece)
+        } finally {
+          closeSync(file)
+        }
+        renameSync(draft, path)
+      })
     },
   }
 }

@@ -1,11 +1,11 @@
-import { availableParallelism } from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
 import { CadreError } from '../core/errors.ts'
 import type { ProgramOutcome, ProgramStart, ProgramStep } from '../core/program.ts'
 import type { Conversation } from './conversation.ts'
 import { converse } from './conversation.ts'
 import type { IsolatePool } from './isolate-pool.ts'
 import { createIsolatePool, IDLER } from './isolate-pool.ts'
+import { createTurns } from './turns.ts'
+import type { Turn } from './turns.ts'
 import { createWatch, sliceBounds } from './watch.ts'
 
 /** `programs.heapMb` and `programs.slice` of the settings (SPEC 21), and how many processes there may be. */
@@ -13,10 +13,6 @@ export const PROGRAM_DEFAULTS = { heapMb: 128, sliceSeconds: 10, maxProcesses: 6
 /** A process may hold twice the heap of its program (copies of what goes in and out, memory the limit does not count) and its own code. */
 const residentMb = (heapMb: number): number => heapMb * 2 + 128
 const MS_PER_SECOND = 1000
-/** With this many processes one that is being freed, in some ms, is worth waiting for: another costs 100 ms of CPU and 80 MB. */
-const ENOUGH = availableParallelism() + 1
-/** How long it is waited for, in ms. */
-const FREED_MS = 200
 
 /** A program that has begun. After a step of another kind than `calls` it is over. */
 export type RunningProgram = {
@@ -30,7 +26,7 @@ export type RunningProgram = {
 }
 
 export type Programs = {
-  /** Runs a program to its first step, in a pooled process (PRG-05). Rejects with ISOLATE_UNAVAILABLE, CRASHED or the signal's reason. */
+  /** Runs a program to its first step, in a pooled process (PRG-05), in order of arrival. Rejects with ISOLATE_UNAVAILABLE, CRASHED or the signal's reason. */
   begin(start: ProgramStart, signal: AbortSignal): Promise<{ program: RunningProgram; step: ProgramStep }>
   /** Starts processes ahead of need, so that `count` programs find one ready. */
   warm(count: number): void
@@ -46,9 +42,8 @@ export function createPrograms(options: ProgramsOptions = {}): Programs {
   const { max = PROGRAM_DEFAULTS.maxProcesses, heapMb = PROGRAM_DEFAULTS.heapMb, sliceSeconds = PROGRAM_DEFAULTS.sliceSeconds } = options
   const bounds = sliceBounds(residentMb(heapMb), sliceSeconds * MS_PER_SECOND)
   const watch = createWatch()
+  const turns = createTurns()
   const running = new Set<Conversation>()
-  /** Those that have come to their end and are giving back their processes, which nobody waits for yet. */
-  const ending = new Set<Conversation>()
   let pool: IsolatePool | null = null
   let runs = 0
   let closed = false
@@ -59,30 +54,34 @@ export function createPrograms(options: ProgramsOptions = {}): Programs {
     return (pool ??= createIsolatePool({ max, heapMb }))
   }
 
-  /** Waits for a process that is about to be free, where there are enough and all have a program. */
-  async function freed(): Promise<void> {
-    const [soonest] = ending
-    if (!soonest || !pool || pool.size() < ENOUGH || pool.size() > running.size) return
-    ending.delete(soonest)
-    await Promise.race([soonest.ended, delay(FREED_MS, undefined, { ref: false })])
+  function conversing(start: ProgramStart, turn: Turn): Conversation {
+    try {
+      const own = opened()
+      const run: IsolatePool['run'] = (task, client) => own.run(task, {
+        ...client,
+        started(isolate) {
+          turn.began()
+          client.started(isolate)
+        },
+      })
+      return converse((runs += 1), start, { ...own, run }, watch, bounds)
+    } catch (error) {
+      turn.leave()
+      throw error
+    }
   }
 
   return {
     async begin(start, signal) {
-      await freed()
-      signal.throwIfAborted()
-      const conversation = converse((runs += 1), start, opened(), watch, bounds)
+      const turn = await turns.enter(signal)
+      const conversation = conversing(start, turn)
       running.add(conversation)
       void conversation.ended.then(() => {
         running.delete(conversation)
-        ending.delete(conversation)
+        turn.leave()
       })
-      const seen = (step: ProgramStep): ProgramStep => {
-        if (step.kind !== 'calls' && running.has(conversation)) ending.add(conversation)
-        return step
-      }
-      const step = seen(await conversation.first(signal))
-      return { program: { step: async (...next) => seen(await conversation.next(...next)), close: conversation.close }, step }
+      const step = await conversation.first(signal)
+      return { program: { step: conversation.next, close: conversation.close }, step }
     },
     warm(count) {
       try {

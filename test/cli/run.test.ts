@@ -59,8 +59,14 @@ test('SET-03: CADRE_TRACE=1 tells every journaled event on stderr, and nothing e
   ])
   const { traceEvents } = JSON.parse(readFileSync(join(root, 'profile.json'), 'utf8')) as { traceEvents: { ph: string; name: string }[] }
   expect(traceEvents.filter(({ ph }) => ph === 'X').map(({ name }) => name)).toEqual(['turn 1', 'hello'])
-  const refused = await cadre(['-p', 'hello'], { env: { ...env, CADRE_PROFILE: 'no/such/folder.json', CADRE_MODEL: 'openai/scripted-model' } })
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^cadre: CADRE_PROFILE names .*folder\.json, which cannot be written: .*\n$/)])
+  const written = readFileSync(join(root, 'profile.json'), 'utf8')
+  await cadre(['sessions', 'list'], { env: { CADRE_PROFILE: 'profile.json' } })
+  expect(readFileSync(join(root, 'profile.json'), 'utf8')).toBe(written) // a command without a session has nothing to say
+  for (const [place, why] of [['no/such/folder.json', /ENOENT/], ['.', /no regular file/]] as const) {
+    const refused = await cadre(['sessions', 'list'], { env: { CADRE_PROFILE: place } })
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^cadre: CADRE_PROFILE names .*, which cannot be written: .*\n$/)])
+    expect(refused.stderr).toMatch(why)
+  }
 })
 
 describe('CMD-03: exit codes', () => {
