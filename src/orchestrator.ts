@@ -158,6 +158,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const narrowed = narrowRoot(newGrant(), { ...request, type })
       const session = { kind: 'run', title: titleOf(request.prompt), maxRunning: limits().maxRunning, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
+        threads.warm(1) // starts while the model is asked for the first time
         const place = onMainThread((job) => threads.calls(job))
         const { result } = await runRoot(servicesOf(crew), narrowed, place, { ...request, type, model })
         return { value: result, status: result.status }

@@ -54,8 +54,8 @@ export function createTurns(): Turns {
   }
 
   return {
-    async enter(signal) {
-      signal.throwIfAborted()
+    enter(signal) {
+      if (signal.aborted) return Promise.reject(signal.reason as Error)
       const { promise, resolve, reject } = Promise.withResolvers<Turn>()
       const begin = () => {
         signal.removeEventListener('abort', leave)
@@ -68,7 +68,7 @@ export function createTurns(): Turns {
       signal.addEventListener('abort', leave, { once: true })
       line.push(begin)
       pump()
-      return await promise
+      return promise
     },
   }
 }
