@@ -1,5 +1,6 @@
 import type { Host, Reply, ToolOutcome } from '../core/contract.ts'
 import type { Ending } from './ending.ts'
+import { wasStopped } from './ending.ts'
 import type { Hand } from './hand.ts'
 
 /**
@@ -15,6 +16,7 @@ export type Replies = {
 
 export function repliesOf(host: Host, hand: Hand, ending: Ending): Replies {
   const dealt = async (outcomes: readonly ToolOutcome[]): Promise<Reply> => {
+    if (ending.stopped() !== null) throw wasStopped() // no turn is paid for that nobody waits for
     const reply = await host.next(outcomes)
     hand.deal(reply)
     return reply

@@ -102,7 +102,7 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
       return { report }
     } catch (error) {
       // Nothing of this agent was under way in it: whatever ended the thread, the reply on its way is not lost for it.
-      if (wire?.waits() && ending.stopped() === null) return null
+      if ((wire?.waits() || wire?.left()) && ending.stopped() === null) return null
       throw error
     } finally {
       ending.rest()

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 
 import type { Host, Reply, ToolOutcome } from '../core/contract.ts'
 import type { Ending } from './ending.ts'
+import { wasStopped } from './ending.ts'
 import { guarded } from './guard.ts'
 import type { Hand } from './hand.ts'
 import { idsFrom, outcomesFrom } from './plain.ts'
@@ -36,7 +37,7 @@ export function openWire(port: MessagePort, host: Host, { hand, ending }: Run, s
         ending.stop(error)
       }
     }
-    throw new Error('the run was stopped')
+    throw wasStopped()
   }
   /** Waits for a reply, or for null when the thread was given away. */
   async function nextHere(coming: Promise<Reply>): Promise<Reply | null> {
