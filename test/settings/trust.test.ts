@@ -92,9 +92,9 @@ describe('SCO-07: cadre trust writes the user\'s settings', () => {
     }
   })
 
-  test('twenty processes that trust a folder each at the same moment lose none', async () => {
+  test('ten processes that trust a folder each at the same moment lose none', async () => {
     using place = settingsPlace({ user: { model: 'ollama/x' } })
-    const folders = Array.from({ length: 20 }, (_, at) => join(place.root, `p${at}`))
+    const folders = Array.from({ length: 10 }, (_, at) => join(place.root, `p${at}`))
     for (const folder of folders) mkdirSync(folder)
     const module = new URL('../../src/settings/trust.ts', import.meta.url).href
     const code = `import { trustRoot } from ${JSON.stringify(module)}; await trustRoot(process.argv[1], process.argv[2])`
