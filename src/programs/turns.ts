@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { createLine } from '../core/line.ts'
 
 /**
  * A process costs 100 ms of CPU to start and 80 MB, a short program in a warm one 5 ms. So as many programs are let in at a time as can make use of
@@ -23,7 +24,7 @@ export type Turns = {
 export function createTurns(): Turns {
   /** When each program inside began, in ms of `performance.now`; null while it waits for its process. */
   const inside = new Map<symbol, number | null>()
-  const line: (() => void)[] = []
+  const line = createLine()
   let look: NodeJS.Timeout | undefined
 
   function letIn(): Turn {
@@ -48,27 +49,16 @@ export function createTurns(): Turns {
   }
 
   function pump(): void {
-    while (line.length > 0 && isRoom()) line.shift()?.()
+    while (line.length > 0 && isRoom()) line.admit()
     clearTimeout(look)
     if (line.length > 0) look = setTimeout(pump, TURNS.slowMs)
   }
 
   return {
     enter(signal) {
-      if (signal.aborted) return Promise.reject(signal.reason as Error)
-      const { promise, resolve, reject } = Promise.withResolvers<Turn>()
-      const begin = () => {
-        signal.removeEventListener('abort', leave)
-        resolve(letIn())
-      }
-      const leave = () => {
-        line.splice(line.indexOf(begin), 1)
-        reject(signal.reason)
-      }
-      signal.addEventListener('abort', leave, { once: true })
-      line.push(begin)
+      const turn = line.join(signal, letIn)
       pump()
-      return promise
+      return turn
     },
   }
 }

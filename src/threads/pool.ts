@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 
+import { createLine } from '../core/line.ts'
 import { GROWTH, mayGrow } from './growth.ts'
 
 /** Work for one thread. */
@@ -52,9 +53,6 @@ type TransferList = NonNullable<Parameters<Piscina['run']>[1]>['transferList'] &
 /** Started from source, every thread would strip the types anew: 100 ms of CPU and 8 MB each, but for this cache. */
 const UNBUILT = { NODE_COMPILE_CACHE: join(tmpdir(), 'cadre-compile-cache') }
 
-/** A task in line. */
-type Waiting = { start(): void }
-
 /**
  * A task with a thread, times in ms of `performance.now`: busy `since` then, or null while it waits; how it gives its thread to another, if it can;
  * when it was asked to, if it was.
@@ -80,7 +78,7 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
     resourceLimits: { maxOldGenerationSizeMb: heapMb, ...SMALL },
     recordTiming: false,
   })
-  const line: Waiting[] = []
+  const line = createLine()
   const started = new WeakSet<Worker>()
   /** In the order in which they got their threads. */
   const sitting = new Set<Sitting>()
@@ -161,11 +159,10 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
   }
 
   function pump(): void {
-    for (let next = line[0]; next; next = line[0]) {
+    while (line.length > 0) {
       const { idle, leaving, ...now } = counts()
       if (idle <= 0 && (line.length <= leaving + askForThreads(line.length - leaving) || !mayGrow({ ...now, max }))) break
-      line.shift()
-      next.start()
+      line.admit()
     }
     while (piscina.threads.length < wanted && counts().starting < GROWTH.working) void startAhead()
     if (piscina.threads.length >= wanted) wanted = 0
@@ -190,23 +187,9 @@ export function createPool({ entry, max, heapMb }: PoolOptions): Pool {
 
   return {
     run(task) {
-      if (task.kill.aborted) return Promise.reject(task.kill.reason as Error)
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-      const leave = () => {
-        line.splice(line.indexOf(waiting), 1)
-        reject(task.kill.reason)
-      }
-      const waiting: Waiting = {
-        start() {
-          task.kill.removeEventListener('abort', leave)
-          resolve(hand(task))
-        },
-      }
-      task.kill.addEventListener('abort', leave, { once: true })
-      if (task.urgent === true) line.unshift(waiting)
-      else line.push(waiting)
+      const answer = line.join(task.kill, () => hand(task), task.urgent)
       pump()
-      return promise
+      return answer
     },
     warm(count) {
       if (closed) return
