@@ -1,6 +1,7 @@
 import { figureColumns, renderTable } from '../src/cli/table.ts'
 import type { Style } from '../src/cli/style.ts'
 import type { Spread } from '../src/cli/bench/spread.ts'
+import { count } from '../src/sweep/figures.ts'
 import type { Judged, Limit, Unit } from './figure.ts'
 
 const COLUMNS = [{ title: 'scenario' }, { title: 'measured' }, ...figureColumns('bare', 'cadre', 'ratio'), { title: 'limit' }]
@@ -23,6 +24,6 @@ const limitText = ({ of, most, least }: Limit, unit: Unit): string =>
 
 /** Three digits that mean something; whole numbers above them. */
 export function number(value: number): string {
-  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US')
+  if (Math.abs(value) >= 1_000) return count(Math.round(value))
   return Number.isInteger(value) ? String(value) : value.toPrecision(3)
 }

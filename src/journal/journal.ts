@@ -93,7 +93,7 @@ export function openJournal(options: {
     },
     trace(ids) {
       open()
-      return traceText(ids.flatMap((session) => [reader.events({ session })]))
+      return traceText(ids.map((session) => reader.events({ session })))
     },
     findByKey(key) {
       open()

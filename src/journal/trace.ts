@@ -24,7 +24,8 @@ type Track = { readonly own: Counted; readonly tid: number; program: boolean; qu
 
 /**
  * Where the time of sessions went: a process per session and a track per agent, with its wait in the queue, its run, its model calls (a program's own
- * running under `program`) and its tool calls; and how many agents ran, and waited for their models, at each moment. What never ended goes on to the last event. In order of the events.
+ * running under `program`) and its tool calls; and how many agents ran, and waited for their models, at each moment. What never ended goes on to
+ * the last event. In order of the events.
  */
 export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, void, undefined> {
   const tracks = new Map<string, Track>()
@@ -38,7 +39,8 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
   const span = ({ own: { pid, last }, tid }: Track, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): TraceEvent =>
     ({ name, cat, ph: 'X', ts: from * MICROSECONDS, dur: (last - from) * MICROSECONDS, pid, tid, args: { ...args, ...more } })
   /** Calls of one turn overlap: each has a row of its own. */
-  function* call({ own: { pid, last }, tid }: Track, id: string, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): Generator<TraceEvent> {
+  function* call({ own: { pid, last }, tid }: Track, callId: string, { from, name, cat, args }: Open, more: Readonly<Record<string, unknown>> = {}): Generator<TraceEvent> {
+    const id = `${tid}/${callId}`
     yield { name, cat, ph: 'b', id, ts: from * MICROSECONDS, pid, tid, args }
     yield { name, cat, ph: 'e', id, ts: last * MICROSECONDS, pid, tid, args: more }
   }
@@ -49,7 +51,7 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
   function* rest(track: Track, ended: Readonly<Record<string, unknown>>): Generator<TraceEvent> {
     if (track.queued) yield span(track, track.queued, ended)
     if (track.turn) yield span(track, track.turn, ended)
-    for (const [id, begun] of track.calls) yield* call(track, `${track.tid}/${id}`, begun, ended)
+    for (const [id, begun] of track.calls) yield* call(track, id, begun, ended)
     if (track.run) yield span(track, track.run, ended)
     if (track.turn && !track.program) track.own.asking -= 1
     if (track.run) {
@@ -108,7 +110,7 @@ export function* traceOf(events: Iterable<CadreEvent>): Generator<TraceEvent, vo
       case 'tool.ended': {
         const begun = track.calls.get(data.outcome.callId)
         track.calls.delete(data.outcome.callId)
-        if (begun) yield* call(track, `${agent}/${data.outcome.callId}`, begun, { ok: data.outcome.ok, chars: data.outcome.text.length })
+        if (begun) yield* call(track, data.outcome.callId, begun, { ok: data.outcome.ok, chars: data.outcome.text.length })
         break
       }
       case 'delegation.ended': {

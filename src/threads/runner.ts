@@ -87,10 +87,11 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
           ending.begin()
           hand.enter()
           alone = seat.crowded && reply.calls.every(({ local }) => local)
-          if (alone) return { task: { brief, reply: forThread(reply), port: null, stop: ending.flag } satisfies RunTask<MessagePort>, transfer: [] }
+          const task: RunTask<MessagePort> = { brief, reply: forThread(reply), port: null, stop: ending.flag }
+          if (alone) return { task, transfer: [] }
           const { port1, port2 } = new MessageChannel()
           wire = openWire(port1, host, { hand, ending }, seat, (what) => ending.end(refused(hand.describe(), what)))
-          return { task: { brief, reply: forThread(reply), port: port2, stop: ending.flag } satisfies RunTask<typeof port2>, transfer: [port2] }
+          return { task: { ...task, port: port2 }, transfer: [port2] }
         },
       }))
       if (answer?.ok === false) throw crashed(hand.describe(), `its loop threw: ${answer.error}`)
@@ -115,9 +116,9 @@ export function createThreads({ max = Infinity, entry = new URL(`../../sandbox/w
       const hand = emptyHand(brief)
       return ended(signal, hand.describe, async (ending) => {
         const replies = repliesOf(host, hand, ending)
+        const near: Host = { next: replies.next, call: (calls) => host.call(calls) }
         for (;;) {
-          const reply = await replies.last()
-          const end = await stay(brief, { next: replies.next, call: (calls) => host.call(calls) }, { hand, ending }, reply)
+          const end = await stay(brief, near, { hand, ending }, await replies.last())
           if (end?.report) return end.report
           if (end?.outcomes) void replies.next(end.outcomes)
         }
