@@ -86,6 +86,12 @@ export function planAgent(services: Services, start: Start): Plan {
     ...(schema && { output: { check: outputCheck(schema), retries: limits.schemaRetries } }),
     seed,
     callId: start.callId,
+    frozen: {
+      ...(effort !== null && { effort }),
+      cacheTtl: type?.cacheTtl ?? limits.cacheTtl,
+      ...(schema && { outputSchema: schema }),
+      ...(type?.program && start.key === undefined && { program: type.program }),
+    },
     notes: [...(input?.notes ?? []), ...(model?.notes ?? []), ...narrowed.notes, ...unknownNotes(narrowed)],
     ...(start.key !== undefined && { key: start.key }),
     decide: (call) => decide(call, grant, toolbox.find(call.name) !== undefined, toolbox.check(call)),

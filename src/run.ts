@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Brief, Effort, FileRead, Job, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
 import { addUsage, NO_USAGE, noOutcome } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
-import type { DelegationStarted, EventBody } from './core/events.ts'
+import type { DelegationStarted, EventBody, FrozenType } from './core/events.ts'
 import type { Removal } from './core/grant.ts'
 import { levelsBelow } from './core/grant.ts'
 import { runLoop } from './core/loop.ts'
@@ -37,6 +37,7 @@ export type Plan = {
   readonly seed: number
   readonly callId: string | null
   readonly notes: readonly string[]
+  readonly frozen: FrozenType
   /** How the run is found again (a sweep item's key). */
   readonly key?: string
   decide(call: ToolCall): Verdict
@@ -205,6 +206,9 @@ const startedData = (plan: Plan): DelegationStarted => ({
   grant: plan.agent.grant,
   removed: plan.removed,
   cwd: plan.agent.grant.root,
+  frozen: plan.frozen,
+  origin: null,
+  expectedDuration: null,
   background: false,
   seed: plan.seed,
   callId: plan.callId,
@@ -218,6 +222,7 @@ function resultOf(plan: Plan, ended: Stop, progress: ReturnType<Session['progres
     agentType: plan.agent.grant.type,
     typeHash: plan.typeHash,
     title: plan.agent.title,
+    continuedFrom: null,
     ...ended.ending,
     success: ended.ending.status === 'completed',
     output: progress?.output || NOTHING_YET,

@@ -23,6 +23,8 @@ export type ToolOutcome = {
   readonly text: string
   readonly source?: RefusalSource
   readonly reads?: readonly FileRead[]
+  /** Agents whose results this outcome hands over: they are not notified of again (DEL-07). */
+  readonly hands?: readonly string[]
 }
 
 /** For a call that nobody answered: a fault of the thread, and words for the model. */

@@ -1,7 +1,8 @@
-import type { FileRead, Reply, ToolCall, ToolOutcome } from './contract.ts'
+import type { Program } from './agent-type.ts'
+import type { Effort, FileRead, Message, Reply, ToolCall, ToolOutcome, Usage } from './contract.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { Grant, Removal } from './grant.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { AgentResult } from './result.ts'
 
 /**
@@ -15,15 +16,47 @@ export type EventBody =
   | { readonly type: 'delegation.started'; readonly data: DelegationStarted }
   | { readonly type: 'delegation.refused'; readonly data: { readonly reason: string; readonly input: Json } }
   | { readonly type: 'delegation.ended'; readonly data: { readonly result: AgentResult; readonly reads?: readonly FileRead[] } }
-  | { readonly type: 'turn.started'; readonly data: { readonly turn: number; readonly injected: readonly string[] } }
+  | { readonly type: 'turn.started'; readonly data: { readonly turn: number; readonly injected: readonly string[]; readonly summary?: Summary } }
   | { readonly type: 'turn.ended'; readonly data: { readonly turn: number; readonly reply: Reply } }
   | { readonly type: 'delta'; readonly data: { readonly kind: 'text' | 'reasoning' | 'reset'; readonly text: string } }
   | { readonly type: 'tool.started'; readonly data: { readonly turn: number; readonly call: ToolCall } }
   | { readonly type: 'tool.ended'; readonly data: { readonly turn: number; readonly outcome: ToolOutcome } }
-  | { readonly type: 'message.sent'; readonly data: { readonly text: string; readonly from: string } }
+  | { readonly type: 'message.sent'; readonly data: { readonly text: string; readonly from: Sender; readonly about?: string } }
+  | { readonly type: 'notification'; readonly data: Notification }
   | { readonly type: 'rate.paused'; readonly data: { readonly provider: string; readonly attempt: number; readonly waitMs: number; readonly reason: string } }
   | { readonly type: 'types.reloaded'; readonly data: { readonly added: readonly string[]; readonly changed: readonly string[]; readonly removed: readonly string[] } }
   | { readonly type: 'diagnostic'; readonly data: Diagnostic }
+
+/** Who put a message into an agent's conversation: a person, the agent that started it, or Cadre itself, for one of its reasons. */
+export type Sender = 'user' | 'parent' | 'schema' | 'nudge' | 'overdue' | 'repeating' | 'verifier' | 'resumed'
+
+/** A result on its way to the agent that waits for it (DEL-01), journaled for that agent: `of` is whose result it is. */
+export type Notification = { readonly of: string; readonly kind: 'agent' | 'merge'; readonly title: string; readonly status: string; readonly text: string }
+
+/** From this turn on the turns up to and including `turns` are this text (PRO-08). `usage` of the request that wrote it. */
+export type Summary = { readonly text: string; readonly turns: number; readonly model: string; readonly usage: Usage }
+
+/**
+ * The conversation an agent begins with, before its own prompt: its parent's up to the call of that turn (KIN-02), the whole of the agent it
+ * continues (STR-08), or messages the host application chose (PRO-06).
+ */
+export type Origin =
+  | { readonly kind: 'fork'; readonly agent: string; readonly turn: number }
+  | { readonly kind: 'continue'; readonly agent: string }
+  | { readonly kind: 'messages'; readonly messages: readonly Message[] }
+
+/** What of its type version an agent needs to go on, whatever has become of the file (SCO-10). */
+export type FrozenType = {
+  readonly effort?: Effort
+  readonly cacheTtl?: '5m' | '1h'
+  readonly outputSchema?: JsonObject
+  /** Absent in a sweep, which is resumed item by item. */
+  readonly program?: Program
+  /** Tools its model is shown, where they are not just those of its grant: a fork is shown its parent's. */
+  readonly shown?: readonly string[]
+  /** Tokens; only lowers the window (TYP-10). */
+  readonly autoCompactWindow?: number
+}
 
 /** Enough to show, continue and resume an agent: its version, rights and whole prompt. */
 export type DelegationStarted = {
@@ -37,6 +70,10 @@ export type DelegationStarted = {
   readonly grant: Grant
   readonly removed: readonly Removal[]
   readonly cwd: string
+  readonly frozen: FrozenType
+  readonly origin: Origin | null
+  /** seconds */
+  readonly expectedDuration: number | null
   readonly background: boolean
   readonly seed: number
   /** The parent's call this answers; null for a root run. */

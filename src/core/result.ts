@@ -8,6 +8,8 @@ export type AgentResult = {
   readonly agentType: string
   readonly typeHash: string
   readonly title: string
+  /** The agent whose conversation this one goes on with (STR-08). */
+  readonly continuedFrom: string | null
   readonly status: FinalStatus
   readonly cause: Cause | null
   /** True only for `completed`. */

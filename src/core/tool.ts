@@ -13,7 +13,7 @@ export type ReadContext = {
 }
 
 /** What a tool's function resolves to. It rejects with an Error whose message is fit for the model; the runner puts `Error: ` before it. */
-export type ToolAnswer = { readonly text: string; readonly reads?: readonly FileRead[] }
+export type ToolAnswer = { readonly text: string; readonly reads?: readonly FileRead[]; readonly hands?: readonly string[] }
 
 /** The function of a read tool: input already checked by the main side. Runs in the agent's thread. */
 export type ReadFunction<Input> = (input: Input, context: ReadContext) => Promise<ToolAnswer> | ToolAnswer

@@ -149,7 +149,7 @@ export function openSession(options: SessionOptions): Session {
       }
       repairs += 1
       const text = `Your answer does not fit the output schema: ${checked.errors}\nAnswer again with JSON that fits it, and nothing else.`
-      events = [{ type: 'message.sent', data: { text, from: 'cadre' } }]
+      events = [{ type: 'message.sent', data: { text, from: 'schema' } }]
       messages.push({ role: 'user', text, synthetic: 'reminder' })
     }
   }

@@ -1,5 +1,5 @@
 import type { Message, ToolCall, ToolOutcome } from '../core/contract.ts'
-import type { CadreEvent, EventType } from '../core/events.ts'
+import type { CadreEvent, EventType, Sender } from '../core/events.ts'
 
 /** The events a conversation is made of. */
 export const TRANSCRIPT_TYPES = [
@@ -65,5 +65,5 @@ export function transcriptOf(events: Iterable<CadreEvent>): readonly Message[] {
 }
 
 /** What the user says is the user's; all else is marked with what it is. */
-const asMessage = (text: string, from: string): Message =>
-  from === 'user' ? { role: 'user', text } : { role: 'user', text, synthetic: from === 'cadre' ? 'reminder' : 'message' }
+const asMessage = (text: string, from: Sender): Message =>
+  from === 'user' ? { role: 'user', text } : { role: 'user', text, synthetic: from === 'parent' ? 'message' : 'reminder' }
