@@ -13,6 +13,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'CADRE_MAX_DEPTH', section: 'limits', key: 'maxDepth', read: toNumber },
   { name: 'CADRE_MAX_RUNNING', section: 'limits', key: 'maxRunning', read: toNumber },
   { name: 'CADRE_CLAUDE_AGENTS', key: 'claudeAgents', read: toBoolean },
+  { name: 'CADRE_TASK_NOTIFY', section: 'tasks', key: 'notify', read: toBoolean },
   { name: 'CADRE_JOURNAL', section: 'journal', key: 'path', read: String },
 ]
 

@@ -3,27 +3,18 @@
  * Take a line out when its feature comes. A name stands for all below it.
  */
 export const LATER: readonly string[] = [
-  'limits.maxBackground',
-  'limits.launchPerSecond',
   'limits.gateWait',
   'limits.stopHookBlocks',
-  'limits.wait',
   'budget',
   'permissions',
   'approvals',
   'approvalTimeout',
   'hooks',
   'mcpServers',
-  'delivery',
-  'tasks',
-  'delegation',
-  'verify',
   'bash',
   'sandbox',
   'shell',
   'worktrees',
-  'instructions',
-  'compactAt',
   'disableAllHooks',
   'allowManagedHooksOnly',
   'allowedHttpHookUrls',
@@ -32,6 +23,6 @@ export const LATER: readonly string[] = [
 ]
 
 /** Environment variables of those. */
-export const LATER_VARIABLES: readonly string[] = ['CADRE_APPROVALS', 'CADRE_SANDBOX', 'CADRE_TASK_NOTIFY']
+export const LATER_VARIABLES: readonly string[] = ['CADRE_APPROVALS', 'CADRE_SANDBOX']
 
 export const comesLater = (name: string): boolean => LATER.some((key) => name === key || name.startsWith(`${key}.`))

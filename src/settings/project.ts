@@ -9,6 +9,9 @@ import type { Settings } from './settings.ts'
 /** Numbers an untrusted project may lower. Not `models.silence`: a short one makes every call fail and be paid again. */
 const LOWERABLE = /^(limits|programs)\.|^models\.maxTries$/
 
+/** Features an untrusted project may switch off. */
+const SWITCHES: readonly string[] = ['claudeAgents', 'instructions', 'tasks.notify']
+
 const USER_FILE = 'move it to the settings of your user folder, or name a variable in apiKeyEnv'
 
 /**
@@ -38,9 +41,9 @@ export function restrictProject(entries: readonly Entry[], { layer, root, truste
 
 function narrows({ path, value }: Entry, below: Settings): boolean {
   const name = nameOf(path)
-  if (name === 'claudeAgents') return value === false || below.claudeAgents
   if (name === 'allowedModels') return Array.isArray(value) && value.every((model) => below.allowedModels.includes(String(model)))
   const held = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), below)
+  if (SWITCHES.includes(name)) return value === false || held === true
   return LOWERABLE.test(name) && typeof value === 'number' && typeof held === 'number' && value <= held
 }
 

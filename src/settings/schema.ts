@@ -1,10 +1,11 @@
 import { z } from 'zod'
 
-/** Bounds of numbers in settings: what a timer can hold (seconds), and the smallest heap an isolate starts with (MB). */
-const BOUNDS = { seconds: 2_000_000, smallestHeapMb: 8 }
+/** Bounds of numbers in settings: what a timer can hold (seconds), the smallest heap an isolate starts with (MB), the longest time results wait for each other, the smallest part of a window worth filling. */
+const BOUNDS = { seconds: 2_000_000, smallestHeapMb: 8, coalesceSeconds: 60, smallestShare: 0.1 }
 
 const count = (from: number) => z.int().min(from).describe(`an integer of at least ${from}`)
 const seconds = () => z.number().positive().max(BOUNDS.seconds).describe(`a number of seconds above 0, at most ${BOUNDS.seconds}`)
+const yesOrNo = () => z.boolean().describe('true or false')
 const word = () => z.string().trim().min(1)
 const money = () => z.number().min(0).describe('a number of USD, at least 0')
 const model = () => word().nullable().describe('a model name or null')
@@ -40,14 +41,27 @@ export const SETTINGS = z.strictObject({
   limits: z.strictObject({
     maxDepth: count(0),
     maxRunning: count(1),
+    maxBackground: count(1),
     maxQueued: count(0),
+    launchPerSecond: count(1),
     maxTurns: count(1),
     timeout: seconds(),
     resultChars: count(1),
     schemaRetries: count(0),
+    wait: seconds(),
   }),
+  delivery: z.strictObject({
+    onIdle: z.enum(['turn', 'wait', 'nudge']).nullable().describe('"turn", "wait" or "nudge"'),
+    maxNudges: count(0),
+    coalesce: z.number().min(0).max(BOUNDS.coalesceSeconds).describe(`a number of seconds, at most ${BOUNDS.coalesceSeconds}`),
+  }),
+  tasks: z.strictObject({ notify: yesOrNo() }),
+  delegation: z.strictObject({ tools: z.enum(['agent', 'each', 'both']).describe('"agent", "each" or "both"') }),
+  verify: z.strictObject({ command: word().nullable().describe('a command or null'), threshold: count(0), maxAttempts: count(0), maxTurns: count(1) }),
+  instructions: yesOrNo(),
+  compactAt: z.number().min(BOUNDS.smallestShare).max(1).describe(`a number from ${BOUNDS.smallestShare} to 1`),
   programs: z.strictObject({ heapMb: count(BOUNDS.smallestHeapMb), slice: seconds() }),
-  claudeAgents: z.boolean().describe('true or false'),
+  claudeAgents: yesOrNo(),
   plugins: list('folders'),
   trustedRoots: list('folders'),
   journal: z.strictObject({

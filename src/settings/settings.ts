@@ -23,13 +23,28 @@ export type Settings = {
   readonly limits: {
     readonly maxDepth: number
     readonly maxRunning: number
+    /** Of those, in the background. */
+    readonly maxBackground: number
     readonly maxQueued: number
+    /** Starts asked for by models. */
+    readonly launchPerSecond: number
     readonly maxTurns: number
     readonly timeout: number
     /** characters */
     readonly resultChars: number
     readonly schemaRetries: number
+    /** The longest `agent_wait` without a `timeout`. */
+    readonly wait: number
   }
+  /** What becomes of a parent that has nothing left to do while its background agents run (DEL-04, 05); null: `turn` where a user sits, else `wait`. */
+  readonly delivery: { readonly onIdle: 'turn' | 'wait' | 'nudge' | null; readonly maxNudges: number; readonly coalesce: number }
+  readonly tasks: { readonly notify: boolean }
+  readonly delegation: { readonly tools: 'agent' | 'each' | 'both' }
+  readonly verify: { readonly command: string | null; readonly threshold: number; readonly maxAttempts: number; readonly maxTurns: number }
+  /** Whether AGENTS.md and CLAUDE.md go into prompts (PRO-03). */
+  readonly instructions: boolean
+  /** Share of a model's window at which a history is compacted (PRO-08). */
+  readonly compactAt: number
   readonly programs: { readonly heapMb: number; readonly slice: number }
   readonly claudeAgents: boolean
   /** Absolute folders. */

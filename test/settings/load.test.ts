@@ -34,7 +34,16 @@ describe('SET-01: which layer wins', () => {
     expect(settings).toEqual({
       model: null, subagentModel: null, modelAliases: {}, allowedModels: [], prices: {}, providers: {},
       models: { maxTries: 6, silence: 120, cacheTtl: '5m' },
-      limits: { maxDepth: 2, maxRunning: 16, maxQueued: 1000, maxTurns: 50, timeout: 3600, resultChars: 24000, schemaRetries: 3 },
+      limits: {
+        maxDepth: 2, maxRunning: 16, maxBackground: 20, maxQueued: 1_000, launchPerSecond: 20, maxTurns: 50, timeout: 3_600, resultChars: 24_000,
+        schemaRetries: 3, wait: 600,
+      },
+      delivery: { onIdle: null, maxNudges: 3, coalesce: 0.25 },
+      tasks: { notify: true },
+      delegation: { tools: 'agent' },
+      verify: { command: null, threshold: 3, maxAttempts: 2, maxTurns: 15 },
+      instructions: true,
+      compactAt: 0.8,
       programs: { heapMb: 128, slice: 10 },
       claudeAgents: true, plugins: [], trustedRoots: [],
       journal: { path: join(place.home, 'journal'), sync: 'normal', keepDays: 30 },
@@ -271,7 +280,7 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
       '3: warning: unknown field "providers.x.apiKey", did you mean "providers.x.apiKeyEnv"?',
     ],
     ['{ "budget": { "costUsd": 5 } }', '1: warning: "budget" has no effect in this version'],
-    ['{ "limits": {\n"maxBackground": 5 } }', '2: warning: "limits.maxBackground" has no effect in this version'],
+    ['{ "limits": {\n"gateWait": 5 } }', '2: warning: "limits.gateWait" has no effect in this version'],
     ['{ "a": "\\"limits\\": {",\n"claudeAgents": 1 }', '2: warning: field "claudeAgents" must be true or false; ignored'],
   ]
   for (const [text, line] of LINES) {
