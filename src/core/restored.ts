@@ -1,4 +1,4 @@
-import type { Message, Reply, ToolOutcome, Usage } from './contract.ts'
+import type { Message, Reply, ToolCall, ToolOutcome, Usage } from './contract.ts'
 import type { Sender } from './events.ts'
 import type { Json } from './json.ts'
 
@@ -58,4 +58,13 @@ export type ChildRow = {
   }
   /** Whether its result reached its parent: notified, or handed over by a call (DEL-07). */
   readonly handed: boolean
+}
+
+/** One tool call of an agent (STR-07). Times in ms since 1970. */
+export type CallRow = {
+  readonly call: ToolCall
+  readonly started: number
+  /** Null, both, while it is open. */
+  readonly ended: number | null
+  readonly outcome: ToolOutcome | null
 }

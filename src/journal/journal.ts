@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 
 import type { Message } from '../core/contract.ts'
-import type { CadreEvent, NewEvent } from '../core/events.ts'
+import type { CadreEvent, DelegationStarted, EventSubject, NewEvent } from '../core/events.ts'
+import type { CallRow, ChildRow, Restored } from '../core/restored.ts'
+import { CadreError } from '../core/errors.ts'
+import type { AgentResult } from '../core/result.ts'
 import { encodeKey } from './encode.ts'
 import type { EventFilter } from './events.ts'
 import { openEventReader } from './events.ts'
@@ -48,8 +51,32 @@ export type Journal = {
   sessions(options?: { readonly all?: boolean }): readonly SessionRow[]
   /** The agents of a session, oldest first. */
   agents(session: string): readonly AgentRow[]
-  /** An agent's conversation, as its model saw it. Empty for an agent that never started. */
-  transcript(agent: string): readonly Message[]
+  /**
+   * An agent's conversation, as its model sees it now: what it began with and summaries in place of turns included. `full`: all its turns,
+   * summarized ones too. Empty for an agent that never started.
+   */
+  transcript(agent: string, options?: { readonly full?: boolean }): readonly Message[]
+  /** Where an agent's run stands, from which it goes on in another process (JRN-03, 05). Undefined for an agent nobody knows. */
+  restore(agent: string): Restored | undefined
+  /** What an agent was started with, the newest time. Undefined for an agent nobody knows. */
+  started(agent: string): DelegationStarted | undefined
+  /** Whom events of this agent are about. Undefined for an agent nobody knows. */
+  subject(agent: string): EventSubject | undefined
+  /** What an agent came to; undefined while it has not ended since it last started. */
+  result(agent: string): AgentResult | undefined
+  /** The agents this one started, in the order it asked for them (DEL-11). */
+  children(parent: string): readonly ChildRow[]
+  /** The outbox (DEL-06): background children of this agent that have ended and whose result did not reach it, in order of their ends. */
+  undelivered(parent: string): readonly string[]
+  /** The last calls of an agent, oldest first (STR-07). */
+  recentCalls(agent: string, count: number): readonly CallRow[]
+  /** The agents of a session that have no end, as a resume finds them (JRN-05): parents before their children. */
+  interrupted(session: string): readonly AgentRow[]
+  /**
+   * Takes the lease of a session, to resume it (JRN-07). Throws USAGE `Session <id> is in use by process <pid>.` while a live process, this
+   * one included, runs it.
+   */
+  claim(session: string): void
   /** The session with this id, or the only one whose id begins so. */
   findSession(prefixOrId: string): string | undefined
   /** JRN-09: deletes sessions that ended more than so many days ago and left no worktree; returns how many. */
@@ -115,6 +142,15 @@ export function openJournal(options: {
       open()
       return transcriptOf(reader.events({ agent, types: TRANSCRIPT_TYPES }))
     },
+    restore: notBuilt,
+    started: notBuilt,
+    subject: notBuilt,
+    result: notBuilt,
+    children: notBuilt,
+    undelivered: notBuilt,
+    recentCalls: notBuilt,
+    interrupted: notBuilt,
+    claim: notBuilt,
     findSession(prefixOrId) {
       open()
       return sessions.findSession(prefixOrId)
@@ -129,4 +165,8 @@ export function openJournal(options: {
     },
     close: () => writer.close(),
   }
+}
+
+const notBuilt = (): never => {
+  throw new CadreError('INVARIANT', 'not built yet')
 }

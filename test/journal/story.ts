@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 import type { Reply, ToolCall } from '../../src/core/contract.ts'
-import type { DelegationStarted, EventBody, NewEvent } from '../../src/core/events.ts'
+import type { DelegationStarted, EventBody, NewEvent, Sender } from '../../src/core/events.ts'
 import type { AgentResult } from '../../src/core/result.ts'
 import type { Journal } from '../../src/journal/journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
@@ -65,6 +65,9 @@ const DELEGATION: DelegationStarted = {
   },
   removed: [],
   cwd: '/repo',
+  frozen: {},
+  origin: null,
+  expectedDuration: null,
   background: false,
   seed: 1,
   callId: null,
@@ -78,6 +81,7 @@ export const ended = (result: Partial<AgentResult> = {}): EventBody => ({
       agentType: 'explorer',
       typeHash: 'abc',
       title: 'Look around',
+      continuedFrom: null,
       status: 'completed',
       cause: null,
       success: true,
@@ -113,4 +117,4 @@ export const callStarted = (turn: number, toolCall: ToolCall): EventBody => ({ t
 export const callEnded = (turn: number, { id, name }: ToolCall, text = `outcome of ${id}`): EventBody =>
   ({ type: 'tool.ended', data: { turn, outcome: { callId: id, tool: name, ok: true, text } } })
 
-export const sent = (text: string, from = 'user'): EventBody => ({ type: 'message.sent', data: { text, from } })
+export const sent = (text: string, from: Sender = 'user'): EventBody => ({ type: 'message.sent', data: { text, from } })

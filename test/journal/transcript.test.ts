@@ -33,8 +33,8 @@ describe('a transcript is the conversation as the model saw it (JRN-08, STR-02)'
   test('a message joins at the turn that read it, after the outcomes; one that came too late is not part of it', async () => {
     expect(await transcript(
       started({ prompt: 'Go.' }),
-      turnStarted(1), turnEnded(1, '', [a]), sent('Also look there.'), callEnded(1, a), sent('Hurry.', 'sa-parent'),
-      turnStarted(2, ['This is your last turn.']), turnEnded(2, 'Not JSON'), sent('Answer again.', 'cadre'),
+      turnStarted(1), turnEnded(1, '', [a]), sent('Also look there.'), callEnded(1, a), sent('Hurry.', 'parent'),
+      turnStarted(2, ['This is your last turn.']), turnEnded(2, 'Not JSON'), sent('Answer again.', 'schema'),
       turnStarted(3), turnEnded(3, '{}'), sent('Too late.'), ended(),
     )).toEqual([
       { role: 'user', text: 'Go.' },

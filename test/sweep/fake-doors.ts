@@ -12,7 +12,7 @@ export const hashOf = (text: string): string => createHash('sha256').update(text
 export function resultOf(given: Partial<AgentResult> = {}): AgentResult {
   const status = given.status ?? 'completed'
   return {
-    agentId: 'sa-00000000', agentType: 'tester', typeHash: 'type-1', title: '', status, cause: null, success: status === 'completed',
+    agentId: 'sa-00000000', agentType: 'tester', typeHash: 'type-1', title: '', continuedFrom: null, status, cause: null, success: status === 'completed',
     output: '', value: null, error: null, note: '', model: 'script', turns: 1, toolCalls: 0, durationMs: 5, usage: NO_USAGE, costUsd: 0,
     worktree: null, undelivered: [],
     ...given,
