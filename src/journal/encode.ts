@@ -6,7 +6,13 @@ import type { Redact } from './redact.ts'
 import type { Columns } from './row.ts'
 
 /** An event ready to be written, secrets taken out: `data` is what a stream may show, `json` the same as the row holds it. */
-export type Encoded = { readonly columns: Columns; readonly data: JsonObject; readonly json: string }
+export type Encoded = {
+  readonly columns: Columns
+  readonly data: JsonObject
+  readonly json: string
+  /** A JSON list of the agents whose results this event hands to its own (DEL-06, 07); null for most. */
+  readonly hands: string | null
+}
 
 /**
  * Checks an event and turns it into the parts of a row. Throws INVARIANT for what must never be journaled: a `delta`, data that is not
@@ -32,7 +38,12 @@ export function encode(event: NewEvent, redact: Redact): Encoded {
   const clean: unknown = json === written ? plain : JSON.parse(json)
   if (!isObject(clean)) throw refuse('its data is not an object')
   const key = event.key === undefined ? null : encodeKey(event.key, redact)
-  return { columns: { time, session, root, agent, parent, depth, type, key }, data: clean, json }
+  return { columns: { time, session, root, agent, parent, depth, type, key }, data: clean, json, hands: handsOf(event) }
+}
+
+function handsOf({ type, data }: NewEvent): string | null {
+  const whose = type === 'notification' ? [data.of] : type === 'tool.ended' ? (data.outcome.hands ?? []) : []
+  return whose.length === 0 ? null : JSON.stringify(whose)
 }
 
 /** A key as it is filed: one that holds a secret is found under the same spelling it was written with. */

@@ -33,8 +33,9 @@ export type Journal = {
   readonly file: string
   /**
    * Queues events; resolves with them as journaled once the transaction that holds them is committed, so that they outlive this process
-   * (JRN-02). All of one call are in one transaction, in their order. Rejects with JOURNAL when nothing of the group was written, and with
-   * INVARIANT for an event that must not be journaled, such as a `delta`. Secrets are gone from what it resolves with, too (JRN-08).
+   * (JRN-02). All of one call are in one transaction, in their order. Rejects with JOURNAL when nothing of the group was written, with
+   * INVARIANT for an event that must not be journaled, such as a `delta`, and with JOURNAL `Session <id> was taken over by process <pid>.` once
+   * another process resumed the session (JRN-07). Secrets are gone from what it resolves with, too (JRN-08).
    */
   append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
   /** An event without secrets, for what is only shown and never journaled (JRN-08). */
@@ -150,7 +151,7 @@ export function openJournal(options: {
     undelivered: notBuilt,
     recentCalls: notBuilt,
     interrupted: notBuilt,
-    claim: notBuilt,
+    claim: (session) => writer.claim(session),
     findSession(prefixOrId) {
       open()
       return sessions.findSession(prefixOrId)

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
 import { isBusy } from './fault.ts'
+import { isHeld } from './lease.ts'
 import type { Row } from './row.ts'
 import { number, text } from './row.ts'
 import { LIFE } from './schema.ts'
@@ -10,8 +11,8 @@ const DAY_MS = 86_400_000
 
 /**
  * JRN-09: deletes the sessions that ended more than `keepDays` days ago, each whole and in a transaction of its own; but not one whose
- * agents left a worktree that still exists, nor the one with the newest event (a `seq` is never given twice). Returns how many went. Other
- * processes may be writing: what cannot be had now is left for the next start.
+ * agents left a worktree that still exists, nor one that is about to be resumed, nor the one with the newest event (a `seq` is never given
+ * twice). Returns how many went. Other processes may be writing: what cannot be had now is left for the next start.
  */
 export function prune(db: DatabaseSync, keepDays: number, now = Date.now()): number {
   const candidates: readonly Row[] = db.prepare(`
@@ -27,23 +28,28 @@ export function prune(db: DatabaseSync, keepDays: number, now = Date.now()): num
     if (number(ended.get(number(row, 'end')) ?? {}, 'time') >= now - keepDays * DAY_MS) continue
     if (worktrees.all(session).some((worktree) => existsSync(text(worktree, 'path')))) continue
     if (newest.get()?.['session'] === session) continue
-    if (!remove(db, session)) break
-    gone += 1
+    const removed = remove(db, session)
+    if (removed === 'busy') break
+    if (removed === 'gone') gone += 1
   }
   return gone
 }
 
-function remove(db: DatabaseSync, session: string): boolean {
+function remove(db: DatabaseSync, session: string): 'gone' | 'held' | 'busy' {
   try {
     db.exec('BEGIN IMMEDIATE')
+    if (isHeld(db.prepare('SELECT pid, beat, owner FROM lease WHERE session = ?').get(session))) {
+      db.exec('ROLLBACK')
+      return 'held'
+    }
     db.prepare('INSERT INTO pruning VALUES (?)').run(session)
     db.prepare('DELETE FROM event WHERE session = ?').run(session)
     db.prepare('DELETE FROM lease WHERE session = ?').run(session)
     db.exec('DELETE FROM pruning; COMMIT')
-    return true
+    return 'gone'
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
-    if (isBusy(error)) return false
+    if (isBusy(error)) return 'busy'
     throw error
   }
 }

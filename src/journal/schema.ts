@@ -6,7 +6,7 @@ import { CadreError } from '../core/errors.ts'
 import { isBusy, journalFault } from './fault.ts'
 
 /** What `PRAGMA user_version` of a journal says. Counts up with every change of the tables below. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 /** What `PRAGMA application_id` of a journal says ("Cdre"): a database without it is another program's. */
 const APPLICATION_ID = 0x43647265
 
@@ -26,14 +26,16 @@ const LOG_BYTES = 64 * 1024 * 1024
 /** The events that begin or end a session or an agent. Written as ORs: SQLite proves a partial index usable only term by term. */
 const LIFE_TYPES = ['session.started', 'session.ended', 'delegation.queued', 'delegation.started', 'delegation.ended']
 export const LIFE = LIFE_TYPES.map((type) => `type = '${type}'`).join(' OR ')
+/** Those of them that an agent's parent asks for. */
+export const CHILD = LIFE_TYPES.filter((type) => type.startsWith('delegation.')).map((type) => `type = '${type}'`).join(' OR ')
 
 /**
- * Every index grows at its end, as the table does (all but `event_agent` and `event_key`, which hold a few rows per agent): a group of
+ * Version 1. Every index grows at its end, as the table does (all but `event_agent` and `event_key`, which hold a few rows per agent): a group of
  * events then writes few pages, whatever the number of agents. An index by agent over all events would cost two thirds of the speed. The
  * generated columns are what lists sum up: stored, because an index does not cover a query of a virtual one, and of any type, so that no
  * odd figure can fail a group.
  */
-const TABLES = `
+const FIRST = `
   CREATE TABLE event (
     seq INTEGER PRIMARY KEY,
     time INTEGER NOT NULL,
@@ -66,6 +68,34 @@ const TABLES = `
 
   CREATE TABLE lease (session TEXT PRIMARY KEY, pid INTEGER NOT NULL, beat INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
+
+/** What a list of children says of one, by its name there: expressions over its events, which `event_child` holds ready. */
+export const CHILD_FACTS = {
+  title: "data ->> '$.title'",
+  agentType: "data ->> '$.agentType'",
+  callId: "data ->> '$.callId'",
+  background: "data ->> '$.background'",
+  expected: "data ->> '$.expectedDuration'",
+  maxTurns: "data ->> '$.grant.limits.maxTurns'",
+  status: "data ->> '$.result.status'",
+  cause: "data ->> '$.result.cause'",
+  turns: "data ->> '$.result.turns'",
+  output: "substr(ltrim(data ->> '$.result.output', ' ' || char(9, 10, 13)), 1, 400)",
+} as const
+
+/**
+ * Version 2: agents have children they ask about before every turn, results that are handed over (`hands`: a JSON list of whose), and sessions
+ * that go from one owner to another. An index over an expression covers a query of the same expression.
+ */
+const SECOND = `
+  ALTER TABLE event ADD COLUMN hands TEXT;
+  CREATE INDEX event_hands ON event (agent, seq, hands) WHERE hands IS NOT NULL;
+  CREATE INDEX event_child ON event (parent, seq, type, agent, time, ${Object.values(CHILD_FACTS).join(', ')}) WHERE parent IS NOT NULL AND (${CHILD});
+  ALTER TABLE lease ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+`
+
+/** What makes a file of each version out of one of the version before; a new file goes through all. */
+const STEPS = [FIRST, SECOND] as const
 
 /**
  * Opens a journal file, making folder (0700), file (0600) and tables where they are missing. Throws a CadreError JOURNAL that names the
@@ -103,7 +133,7 @@ function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
     }
     db.exec(`PRAGMA synchronous = ${sync === 'full' ? 'FULL; PRAGMA fullfsync = 1' : 'NORMAL'}`)
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA temp_store = MEMORY`)
-    if (versionOf(db) === 0) createTables(db)
+    if (versionOf(db) < SCHEMA_VERSION) bringUp(db)
     refuseForeign(db, file)
     return db
   } catch (error) {
@@ -112,11 +142,12 @@ function tryOpen(file: string, sync: 'normal' | 'full'): DatabaseSync {
   }
 }
 
-/** In a transaction of its own that looks again: of several processes opening a new file at once, one makes the tables. */
-function createTables(db: DatabaseSync): void {
+/** In one transaction that looks again: of several processes opening a new or an older file at once, one brings it up to date. */
+function bringUp(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE')
   try {
-    if (versionOf(db) === 0) db.exec(`${TABLES} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
+    for (const step of STEPS.slice(versionOf(db))) db.exec(step)
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${Math.max(versionOf(db), SCHEMA_VERSION)}`)
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')

@@ -56,7 +56,7 @@ const LIST = `
   )
   SELECT s.seq, mark.session AS id, s.data ->> '$.kind' AS kind, s.data ->> '$.title' AS title, s.data ->> '$.cwd' AS cwd,
     s.data ->> '$.root' AS root, s.time AS started, e.time AS ended, e.data ->> '$.status' AS status, s.parent,
-    agents, coalesce(cost, 0.0) AS cost, coalesce(turns, 0) AS turns, coalesce(tokens, 0) AS tokens, lease.pid, lease.beat
+    agents, coalesce(cost, 0.0) AS cost, coalesce(turns, 0) AS turns, coalesce(tokens, 0) AS tokens, lease.pid, lease.beat, lease.owner
   FROM mark JOIN event s ON s.seq = mark.first LEFT JOIN event e ON e.seq = mark.end AND mark.end > mark.start
     LEFT JOIN spent ON spent.session = mark.session LEFT JOIN lease ON lease.session = mark.session
   ORDER BY s.seq DESC`
@@ -66,7 +66,7 @@ export function openSessionReader(db: DatabaseSync, file: string): SessionReader
   const find = db.prepare(
     `SELECT DISTINCT session FROM event INDEXED BY event_life WHERE (${LIFE}) AND type = 'session.started'
      AND session >= :prefix AND session < :prefix || char(0x10FFFF) ORDER BY session LIMIT 2`)
-  const lease = db.prepare('SELECT pid, beat FROM lease WHERE session = ?')
+  const lease = db.prepare('SELECT pid, beat, owner FROM lease WHERE session = ?')
   return {
     sessions: ({ all = false } = {}) =>
       read(file, () => list.all()).filter((row) => all || textOrNull(row, 'parent') === null).map(sessionRow),

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { CadreError } from '../core/errors.ts'
+import { CadreError } from '../core/errors.ts'
 import type { CadreEvent, NewEvent } from '../core/events.ts'
 import type { Encoded } from './encode.ts'
 import { encode } from './encode.ts'
@@ -16,10 +16,14 @@ export const WRITER_LIMITS = {
   /** How long an append waits for other processes' transactions before it fails, and how often it looks. */
   busyMs: 30_000,
   busyRetryMs: 5,
+  /** How long taking a lease may stand still for them: nothing of that session runs yet. */
+  claimMs: 10_000,
 } as const
 
 export type Writer = {
   append(events: readonly NewEvent[]): Promise<readonly CadreEvent[]>
+  /** Takes a session's lease. Throws USAGE while anyone runs it. */
+  claim(session: string): void
   close(): Promise<void>
 }
 
@@ -32,14 +36,14 @@ type Pending = {
 
 /**
  * Group commit: all that is appended within one turn of the event loop, or while another process holds the file, shares one transaction.
- * What one `append` was given is never split. The transaction itself is synchronous; nothing of it stays in memory afterwards.
+ * What one `append` was given is never split, and one that is refused takes no other with it. The transaction itself is synchronous; nothing of it stays in memory afterwards.
  */
 export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyMs: number = WRITER_LIMITS.busyMs): Writer {
   const { ino, dev } = statSync(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const insert = db.prepare(
-    'INSERT INTO event (time, session, root, agent, parent, depth, type, key, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    'INSERT INTO event (time, session, root, agent, parent, depth, type, key, data, hands) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const leases = openLeases(db)
   let queue: Pending[] = []
   let scheduled = false
@@ -86,8 +90,15 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyM
 
   function write(group: readonly Pending[]): void {
     try {
-      const written = transact(() => group.map(({ events }) => events.map(insertOne)))
-      group.forEach(({ resolve }, at) => resolve(written[at] ?? []))
+      const written = transact(() => {
+        const refusals = new Map<string, CadreError | null>()
+        return group.map(({ events }) => refusalOf(events, refusals) ?? events.map(insertOne))
+      })
+      group.forEach(({ resolve, reject }, at) => {
+        const outcome = written[at] ?? []
+        if (outcome instanceof CadreError) reject(outcome)
+        else resolve(outcome)
+      })
     } catch (error) {
       const patient = isBusy(error) ? group.filter(({ since }) => Date.now() - since < busyMs) : []
       const fault = journalFault(file, 'written', error)
@@ -98,9 +109,23 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyM
     }
   }
 
-  function insertOne({ columns, data, json }: Encoded): CadreEvent {
+  /** JRN-07: events of a session somebody else runs by now are not written. `known`: what was found in this transaction. */
+  function refusalOf(events: readonly Encoded[], known: Map<string, CadreError | null>): CadreError | null {
+    let last: string | null = null
+    for (const { columns } of events) {
+      const { session } = columns
+      if (session === last) continue
+      last = session
+      if (!known.has(session)) known.set(session, leases.refusal(columns))
+      const refusal = known.get(session)
+      if (refusal) return refusal
+    }
+    return null
+  }
+
+  function insertOne({ columns, data, json, hands }: Encoded): CadreEvent {
     const { time, session, root, agent, parent, depth, type, key } = columns
-    const { lastInsertRowid } = insert.run(time, session, root, agent, parent, depth, type, key, json)
+    const { lastInsertRowid } = insert.run(time, session, root, agent, parent, depth, type, key, json, hands)
     leases.follow(columns)
     return assemble(Number(lastInsertRowid), columns, data)
   }
@@ -113,15 +138,29 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyM
     try {
       const result = work()
       commit.run()
+      leases.settle(true)
       return result
     } catch (error) {
+      leases.settle(false)
       if (db.isTransaction) db.exec('ROLLBACK')
       throw error
     }
   }
 
+  function claim(session: string): void {
+    if (closing) throw journalClosed(file)
+    for (const deadline = Date.now() + WRITER_LIMITS.claimMs; ;) {
+      try {
+        return transact(() => leases.claim(session))
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline) throw journalFault(file, 'written', error)
+      }
+    }
+  }
+
   return {
     append,
+    claim,
     close() {
       closing ??= (async () => {
         if (queue.length > 0) await new Promise<void>((resolve) => { drained = resolve })

@@ -153,7 +153,7 @@ describe('a file that is no journal of ours is left as it is', () => {
         db.exec('PRAGMA user_version = 99')
         db.close()
       },
-      says: /was written by a newer Cadre \(its version is 99, this one reads 1\)\. Update Cadre, or set CADRE_JOURNAL/,
+      says: /was written by a newer Cadre \(its version is 99, this one reads 2\)\. Update Cadre, or set CADRE_JOURNAL/,
     },
     'a database of something else': {
       make: (file) => {

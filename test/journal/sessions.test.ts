@@ -92,7 +92,7 @@ describe('JRN-07: whose session it is', () => {
     const journal = newJournal()
     await journal.append([event(sessionStarted())])
     const db = new DatabaseSync(journal.file)
-    db.prepare('INSERT INTO lease VALUES (?, ?, ?)').run('ss-forerunner', process.pid, 1)
+    db.prepare('INSERT INTO lease (session, pid, beat) VALUES (?, ?, ?)').run('ss-forerunner', process.pid, 1)
     db.exec('UPDATE lease SET beat = 1')
     expect(journal.sessions()).toMatchObject([{ status: 'interrupted' }])
     vi.advanceTimersByTime(LEASE.beatMs)
