@@ -67,8 +67,8 @@ export type Explanation = {
   /** Null: a program, or no model is set (see `modelNotes`). */
   readonly model: string | null
   readonly modelNotes: readonly string[]
-  /** Bytes of the first request that every delegation pays: system prompt and tool schemas. */
-  readonly systemBytes: number
+  /** Bytes of the first request that every delegation pays: the parts of the system prompt in their order, and tool schemas. */
+  readonly systemParts: readonly { readonly part: string; readonly bytes: number }[]
   readonly toolBytes: number
 }
 

@@ -4,7 +4,8 @@ import type { AgentType } from './core/agent-type.ts'
 import { messageOf } from './core/errors.ts'
 import type { Grant } from './core/grant.ts'
 import { narrow } from './core/narrow.ts'
-import { systemPrompt } from './prompt.ts'
+import { promptBytes } from './prompt.ts'
+import type { ProjectTexts } from './prompts/project-texts.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
 /** What a type would get, were it started by a run with this grant (GRA-12). */
@@ -12,18 +13,18 @@ export function explain(type: AgentType, parent: Grant, options: {
   readonly toolbox: Toolbox
   readonly startable: readonly AgentType[]
   segment(types: readonly AgentType[]): string
+  readonly project: ProjectTexts
   choose(choice: ModelChoice): ChosenModel
 }): Explanation {
   const narrowed = narrow(parent, type)
   const { grant } = narrowed
-  if (type.program) return { type, narrowed, model: 'script', modelNotes: [], systemBytes: 0, toolBytes: 0 }
-  const { startable, segment } = options
-  const system = systemPrompt({ type, isRoot: false, grant, startable, segment })
+  if (type.program) return { type, narrowed, model: 'script', modelNotes: [], systemParts: [], toolBytes: 0 }
+  const { startable, segment, project } = options
   return {
     type,
     narrowed,
     ...modelOf(type, options),
-    systemBytes: Buffer.byteLength(system),
+    systemParts: promptBytes({ type, isRoot: false, grant, startable, segment, project }),
     toolBytes: Buffer.byteLength(JSON.stringify(options.toolbox.schemas(grant))),
   }
 }

@@ -15,6 +15,7 @@ import { openProfile } from './journal/profile.ts'
 import { liveModels } from './live-models.ts'
 import { createPrograms } from './programs/programs.ts'
 import { scriptModel } from './programs/script-model.ts'
+import { openProjectTexts } from './prompts/project-texts.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
 import { createSessions } from './sessions.ts'
@@ -106,6 +107,15 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const git = openGit(root)
+  const project = openProjectTexts({
+    root,
+    cwd,
+    home,
+    userHome,
+    claudeFolders: () => live.current().settings.claudeAgents,
+    instructionsOn: () => live.current().settings.instructions,
+    onDiagnostic,
+  })
   const newGrant = () => rootGrant({ tools: toolbox.facts, root, mode: 'default', ...limits() })
   const startable = () => types.list().types.filter((listed) => listed.startable).map(({ type }) => type)
   const segment = (of: readonly AgentType[]) => types.segment(of)
@@ -194,7 +204,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
     listTypes: () => types.list(),
     // Also the verifier, which nobody may start by name.
-    explain: (name) => explain(types.find(name) ?? types.require(name), newGrant(), { toolbox, startable: startable(), segment, choose: (choice) => models.choose(choice) }),
+    explain: (name) =>
+      explain(types.find(name) ?? types.require(name), newGrant(), { toolbox, startable: startable(), segment, project, choose: (choice) => models.choose(choice) }),
 
     async close() {
       closing.abort(new CadreError('STOPPED', 'The session was closed'))

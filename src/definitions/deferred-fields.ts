@@ -4,7 +4,6 @@ import type { AgentType } from '../core/agent-type.ts'
 const DEFERRED: readonly { readonly field: keyof AgentType; readonly note: string }[] = [
   { field: 'hooks', note: 'hooks are checked, but not run yet' },
   { field: 'mcpServers', note: 'MCP servers are checked, but not connected yet' },
-  { field: 'skills', note: 'skills are checked, but not put into the prompt yet' },
   { field: 'memory', note: 'memory is checked, but no folder is given yet' },
   { field: 'background', note: 'background is checked, but the agent runs in the foreground yet' },
   { field: 'isolation', note: 'isolation is checked, but the agent runs in the shared root yet' },

@@ -34,7 +34,6 @@ export const CORPUS: readonly Expected[] = [
     file: 'all-fields.md', kind: 'type', name: 'everything', description: 'Has every field there is.',
     tools: ['Read', 'Bash(npm test *)', 'Edit'], model: 'opus', mode: 'build', findings: [
       '7: note: permissionMode is checked, but nothing asks for permission yet',
-      '9: note: skills are checked, but not put into the prompt yet',
       '10: note: MCP servers are checked, but not connected yet',
       '14: note: hooks are checked, but not run yet',
       '20: note: memory is checked, but no folder is given yet',

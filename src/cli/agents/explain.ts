@@ -38,10 +38,10 @@ export async function explain(context: CliContext, name: string, { json }: { rea
 }
 
 function render(explanation: Explanation, diagnostics: readonly Diagnostic[], context: CliContext): string {
-  const { type, narrowed, model, modelNotes, systemBytes, toolBytes } = explanation
+  const { type, narrowed, model, modelNotes } = explanation
   const { grant } = narrowed
   const style = styleOf(context.stdout, context.env)
-  const bytes = systemBytes + toolBytes
+  const { bytes, systemBytes, toolBytes } = sizeOf(explanation)
   const delegates = grant.tools.some((tool) => tool.name === 'agent')
   const facts: readonly Field[] = [
     ['file', type.path === null ? '--agents' : shortPath(type.path, { cwd: context.cwd, ...userFolder(context.env) })],
@@ -61,6 +61,7 @@ function render(explanation: Explanation, diagnostics: readonly Diagnostic[], co
   const sections = [
     `${style.paint.bold(type.name)}\n${renderFields(facts, style)}`,
     tools(explanation, style),
+    parts(explanation, style),
     fields(explanation, diagnostics, style),
   ]
   return sections.filter((section) => section !== '').join('\n')
@@ -84,6 +85,18 @@ function tools({ type, narrowed }: Explanation, style: Style): string {
   return renderTable(columns, [...held, ...removed, ...absent, ...unknown], style)
 }
 
+const sizeOf = ({ systemParts, toolBytes }: Explanation) => {
+  const systemBytes = systemParts.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { bytes: systemBytes + toolBytes, systemBytes, toolBytes }
+}
+
+/** What each part of the first request costs every start of the type. */
+function parts({ type, systemParts, toolBytes }: Explanation, style: Style): string {
+  if (type.program) return ''
+  const columns = [{ title: 'PART' }, { title: 'BYTES', align: 'right' }] as const
+  return renderTable(columns, [...systemParts, { part: 'tool schemas', bytes: toolBytes }].map(({ part, bytes }) => [part, count(bytes)]), style)
+}
+
 /** What was dropped or ignored on loading, and what has no effect yet. */
 function fields({ type }: Explanation, diagnostics: readonly Diagnostic[], style: Style): string {
   const dropped = diagnostics.map(({ line, severity, message, remedy }): Field =>
@@ -95,7 +108,9 @@ function fields({ type }: Explanation, diagnostics: readonly Diagnostic[], style
   ].filter((section) => section !== '').join('\n')
 }
 
-function asJson({ type, narrowed, model, modelNotes, systemBytes, toolBytes }: Explanation, diagnostics: readonly Diagnostic[]) {
+function asJson(explanation: Explanation, diagnostics: readonly Diagnostic[]) {
+  const { type, narrowed, model, modelNotes, systemParts } = explanation
+  const { bytes, systemBytes, toolBytes } = sizeOf(explanation)
   return {
     name: type.name,
     path: type.path,
@@ -109,7 +124,7 @@ function asJson({ type, narrowed, model, modelNotes, systemBytes, toolBytes }: E
     unavailable: unavailableTools(type, narrowed),
     unknown: narrowed.unknown,
     notes: narrowed.notes,
-    prompt: { tokens: tokensOf(systemBytes + toolBytes), bytes: systemBytes + toolBytes, systemBytes, toolBytes },
+    prompt: { tokens: tokensOf(bytes), bytes, systemBytes, toolBytes, systemParts },
     findings: diagnostics,
     deferred: deferredFields(type),
   }
