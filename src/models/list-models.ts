@@ -1,5 +1,6 @@
 import { messageOf } from '../core/errors.ts'
 import { isObject, type Json } from '../core/json.ts'
+import type { Body } from './http-fetch.ts'
 import type { Price } from './prices.ts'
 import { providerFetch } from './provider-fetch.ts'
 import { type Environment, keyOf, type Provider } from './provider-settings.ts'
@@ -54,13 +55,22 @@ export async function listProvider(
 
 async function fetchNames(provider: Provider, baseUrl: string, key: string | null, signal: AbortSignal): Promise<readonly string[]> {
   const { url, headers } = listRequest(provider, baseUrl, key)
-  const response = await providerFetch(url, { headers: { ...headers, ...provider.headers }, signal })
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim())
-  const body: unknown = await response.json()
+  const answer = await providerFetch(url, { headers: { ...headers, ...provider.headers }, signal })
+  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`.trim())
+  const body: unknown = JSON.parse(await textOf(answer.body))
   if (!isObject(body)) throw new Error('the answer is no list of models')
   const list = Array.isArray(body['data']) ? body['data'] : body['models']
   if (!Array.isArray(list)) throw new Error('the answer is no list of models')
   return list.flatMap((entry: Json) => nameOf(entry))
+}
+
+/** All of a body. */
+async function textOf(body: Body): Promise<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let next = await reader.read(); !next.done; next = await reader.read()) text += decoder.decode(next.value, { stream: true })
+  return text + decoder.decode()
 }
 
 type ListRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>> }

@@ -56,8 +56,8 @@ export function providerModel({ id, type, model, silenceMs, secrets }: ProviderM
       for (let next = await pieces.read(); !next.done; next = await pieces.read()) reader.push(next.value)
     } catch (error) {
       if (!(error instanceof PlainReply)) throw error
-      const { response } = error
-      const whole = await withFetch(() => Promise.resolve(response), () => loaded.doGenerate(options))
+      const { answer } = error
+      const whole = await withFetch(() => Promise.resolve(answer), () => loaded.doGenerate(options))
       reader.push({ type: 'response-metadata', ...whole.response })
       for (const part of whole.content) reader.push(part)
       reader.push({ type: 'finish', finishReason: whole.finishReason, usage: whole.usage })

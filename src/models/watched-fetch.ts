@@ -1,12 +1,13 @@
+import type { Answer } from './http-fetch.ts'
 import { type Fetch, isJson, providerFetch } from './provider-fetch.ts'
 
 /** Thrown through a provider package that asked for a stream, when the server answered with a whole body instead. */
 export class PlainReply extends Error {
-  readonly response: Response
+  readonly answer: Answer
 
-  constructor(response: Response) {
+  constructor(answer: Answer) {
     super('The server answered a streaming request with a plain reply.')
-    this.response = response
+    this.answer = answer
   }
 }
 
@@ -16,9 +17,9 @@ export class PlainReply extends Error {
  * without a second request.
  */
 export function watchedFetch(onBytes: (ok: boolean) => void): Fetch {
-  return async (input, init) => {
-    const response = await providerFetch(input, init, onBytes)
-    if (response.body !== null && response.ok && isJson(response)) throw new PlainReply(response)
-    return response
+  return async (url, sent) => {
+    const answer = await providerFetch(url, sent, onBytes)
+    if (answer.ok && isJson(answer)) throw new PlainReply(answer)
+    return answer
   }
 }

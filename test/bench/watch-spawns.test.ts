@@ -3,6 +3,7 @@ import type { CadreEvent } from '../../src/core/events.ts'
 import { CADRE_DIALECT, parentPrompt } from '../../src/cli/bench/fan-out-script.ts'
 import { startFakeProvider } from '../../src/cli/bench/provider-process.ts'
 import { watchSpawns } from '../../src/cli/bench/watch-spawns.ts'
+import { httpFetch } from '../../src/models/http-fetch.ts'
 
 const result = { type: 'tool_result', content: 'x' }
 const task = { role: 'user', content: '[bench child 0]' }
@@ -14,7 +15,7 @@ async function provider() {
   const { url, reset, close } = await startFakeProvider(new URL('../../src/cli/bench/provider.ts', import.meta.url))
   onTestFinished(close)
   await reset({ latencyMs: 0, files: ['a.ts'], dialect: CADRE_DIALECT })
-  return { url, ask: async (base: string, body: string) => void (await (await fetch(`${base}/v1/messages`, { method: 'POST', body })).text()) }
+  return { url, ask: async (base: string, body: string) => void (await httpFetch(`${base}/v1/messages`, { method: 'POST', body })).body.getReader().cancel() }
 }
 
 /** An event as far as the watch looks at it. */

@@ -1,8 +1,13 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { ClientRequest } from 'node:http'
 import { CadreError } from '../../core/errors.ts'
 import type { CadreEvent } from '../../core/events.ts'
 import { askerOf, CADRE_DIALECT, resultsIn } from './fan-out-script.ts'
 import { monotonicMs } from './monotonic.ts'
 import { anthropic } from './wire.ts'
+
+/** Where Node tells of each request that its own client begins. */
+const CREATED = 'http.client.request.created'
 
 /**
  * Ms from a sub-agent's start, as journaled, to its first model request, for which it needs no thread, and to its second, which hands in what a
@@ -14,21 +19,27 @@ export type Spawned = { readonly fromStart: number; readonly toSecond: number; r
  * Listens to an orchestrator's events and to what this process sends to `providerUrl`, which nobody else may ask. The requests of a fan-out's
  * children tell no agent, so sub-agents are paired with requests in order: right for one at a time, and for many in their sum. `take` gives all
  * since the last one, once they have ended; throws CadreError INVARIANT when there are not as many requests as starts. `close` ends the
- * listening; of several watches the last one closes first.
+ * listening.
  */
 export function watchSpawns(providerUrl: string): { onEvent(event: CadreEvent): void; take(): readonly Spawned[]; close(): void } {
   const calls: number[] = []
   const starts: number[] = []
   const requests: number[] = []
   const seconds: number[] = []
-  const { fetch } = globalThis
-  globalThis.fetch = (input, init) => {
-    const body = init?.body
-    const at = monotonicMs()
-    const own = urlOf(input).startsWith(`${providerUrl}/`)
-    if (own && typeof body === 'string' && askerOf(body, CADRE_DIALECT)?.kind === 'child') [requests, seconds][resultsIn(body, anthropic)]?.push(at)
-    return fetch(input, init)
+  const count = (body: unknown): void => {
+    if (typeof body === 'string' && askerOf(body, CADRE_DIALECT)?.kind === 'child') [requests, seconds][resultsIn(body, anthropic)]?.push(monotonicMs())
   }
+  const onCreated = (message: unknown): void => {
+    const { request } = message as { readonly request?: unknown }
+    if (!(request instanceof ClientRequest) || !urlOf(request).startsWith(`${providerUrl}/`)) return
+    // It is sent whole, with its end. A hook on this one request alone, so that watches come and go in any order.
+    const { end } = request
+    request.end = (...sent: readonly unknown[]) => {
+      count(sent[0])
+      return Reflect.apply(end, request, sent) as ClientRequest
+    }
+  }
+  subscribe(CREATED, onCreated)
   return {
     onEvent(event) {
       if (event.type === 'delegation.started' && event.depth > 0) starts.push(monotonicMs())
@@ -43,7 +54,7 @@ export function watchSpawns(providerUrl: string): { onEvent(event: CadreEvent): 
       return spawned
     },
     close() {
-      globalThis.fetch = fetch
+      unsubscribe(CREATED, onCreated)
     },
   }
 }
@@ -51,4 +62,4 @@ export function watchSpawns(providerUrl: string): { onEvent(event: CadreEvent): 
 const unpaired = (counts: readonly number[]) =>
   new CadreError('INVARIANT', `Sub-agents and their requests cannot be paired: calls, starts, first and second requests were ${counts.join(', ')}.`)
 
-const urlOf = (input: string | URL | Request): string => (input instanceof Request ? input.url : String(input))
+const urlOf = (request: ClientRequest): string => `${request.protocol}//${String(request.getHeader('host'))}${request.path}`
