@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 
-export { headFile, mainCheckout, topLevel } from './repository.ts'
+export { branchOf, headFile, mainCheckout, topLevel } from './repository.ts'
 
 /** One place to run git in. */
 export type Git = {

@@ -35,6 +35,13 @@ export function headFile(folder: string): string | null {
   return existsSync(loose) ? loose : join(common, 'packed-refs')
 }
 
+/** The branch checked out where a folder lies, from the files alone; null outside of a checkout, and when HEAD is on none. */
+export function branchOf(folder: string): string | null {
+  const top = topLevel(folder)
+  const gitDir = top === null ? null : gitDirOf(top)
+  return gitDir === null ? null : (/^ref: refs\/heads\/(.+)$/.exec(firstLine(join(gitDir, 'HEAD')) ?? '')?.[1] ?? null)
+}
+
 /** The folder where git keeps the data of a checkout with this top level. Worktrees and submodules have a file that names it. */
 function gitDirOf(top: string): string | null {
   const dotGit = join(top, '.git')
