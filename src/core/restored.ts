@@ -6,6 +6,8 @@ import type { Json } from './json.ts'
 export type Restored = {
   /** All its model was shown and said, what its conversation began with included; the outcomes of the last reply's calls only once they are all there and a turn began after them. */
   readonly messages: readonly Message[]
+  /** How many of `messages` its conversation began with, its own prompt the last of them: these stay whatever is summarized (PRO-08). */
+  readonly beginning: number
   /** The last turn whose reply is here, counted over all runs of the agent; 0: none. */
   readonly turn: number
   /** Turns of its earlier runs: the root run of a resumed session may have some. */
@@ -18,6 +20,8 @@ export type Restored = {
   readonly outcomes: readonly ToolOutcome[]
   /** Messages that came and were not read. */
   readonly unread: readonly { readonly text: string; readonly from: Sender }[]
+  /** Notices of results that came and were not read: none, where each is journaled with the turn that reads it. */
+  readonly notices: readonly string[]
   /** What Cadre has told it in this run, so that it is not told twice. */
   readonly told: readonly { readonly from: Sender; readonly about: string | null }[]
   /** Each request that was paid for: replies, and summaries of its history. */
@@ -27,7 +31,7 @@ export type Restored = {
   readonly output: string
   readonly value: Json | null
   readonly notes: readonly string[]
-  /** ms from its first event to its last. */
+  /** ms it ran: from each of its starts to the last sign of it in that process. */
   readonly elapsedMs: number
 }
 

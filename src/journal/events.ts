@@ -6,12 +6,13 @@ import type { Row } from './row.ts'
 import { decode, EVENT_COLUMNS, number, text } from './row.ts'
 import { LIFE } from './schema.ts'
 
-/** Which events: all that fit every part given. `afterSeq` is exclusive; `limit` counts events. */
+/** Which events: all that fit every part given. `afterSeq` and `beforeSeq` are exclusive; `limit` counts events. */
 export type EventFilter = {
   readonly session?: string
   readonly agent?: string
   readonly types?: readonly EventType[]
   readonly afterSeq?: number
+  readonly beforeSeq?: number
   readonly limit?: number
 }
 
@@ -49,7 +50,7 @@ export function openEventReader(db: DatabaseSync, file: string): EventReader {
     const fixed = {
       agent: filter.agent ?? null,
       types: filter.types ? JSON.stringify(filter.types) : null,
-      last: read(file, () => number(last.get() ?? {}, 'last')),
+      last: Math.min(read(file, () => number(last.get() ?? {}, 'last')), (filter.beforeSeq ?? Infinity) - 1),
     }
     let after = filter.afterSeq ?? 0
     for (let left = filter.limit ?? Infinity; left > 0;) {

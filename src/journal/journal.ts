@@ -9,15 +9,17 @@ import { encodeKey } from './encode.ts'
 import type { EventFilter } from './events.ts'
 import { openEventReader } from './events.ts'
 import { journalClosed, journalFault } from './fault.ts'
+import { openHistory } from './history.ts'
 import { prune } from './prune.ts'
 import { liveRedactor } from './redact.ts'
+import { restored } from './restore.ts'
 import type { AgentRow } from './roster.ts'
 import { openRosterReader } from './roster.ts'
 import { openDatabase } from './schema.ts'
 import type { SessionRow } from './sessions.ts'
 import { openSessionReader } from './sessions.ts'
 import { traceText } from './trace.ts'
-import { TRANSCRIPT_TYPES, transcriptOf } from './transcript.ts'
+import { transcriptOf } from './transcript.ts'
 import { openWriter } from './writer.ts'
 
 export type { EventFilter } from './events.ts'
@@ -101,6 +103,7 @@ export function openJournal(options: {
   const db = openDatabase(file, options.sync)
   const writer = openWriter(db, file, redact)
   const reader = openEventReader(db, file)
+  const history = openHistory(reader)
   const sessions = openSessionReader(db, file)
   const roster = openRosterReader(db, file)
   const open = () => {
@@ -139,11 +142,14 @@ export function openJournal(options: {
       open()
       return roster.agents(session, sessions.isRunning(session))
     },
-    transcript(agent) {
+    transcript(agent, choice) {
       open()
-      return transcriptOf(reader.events({ agent, types: TRANSCRIPT_TYPES }))
+      return transcriptOf(history.conversation(agent, choice))
     },
-    restore: notBuilt,
+    restore(agent) {
+      open()
+      return restored(history, agent)
+    },
     started: notBuilt,
     subject: notBuilt,
     result: notBuilt,
