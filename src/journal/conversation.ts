@@ -1,15 +1,12 @@
 import type { Message, Reply, ToolCall, ToolOutcome } from '../core/contract.ts'
 import type { CadreEvent, EventType, Origin, Summary } from '../core/events.ts'
 import type { Letter } from '../core/letter.ts'
-import { letterMessage, noticeMessage } from '../core/letter.ts'
+import { letterMessage } from '../core/letter.ts'
 
 /** The events a conversation is made of. */
 export const CONVERSATION_TYPES = [
   'delegation.queued', 'delegation.started', 'turn.started', 'turn.ended', 'tool.ended', 'message.sent', 'notification', 'delegation.ended',
 ] as const satisfies readonly EventType[]
-
-/** What came for an agent: a letter, or a notice of a result. */
-type Mail = { readonly letter: Letter; readonly message: Message } | { readonly notice: string; readonly message: Message }
 
 /** One agent's conversation up to an event. */
 export type Standing = {
@@ -29,7 +26,7 @@ export type Standing = {
   /** The outcomes there are of the last reply's calls, in the order of the calls, unless a later turn began. */
   readonly outcomes: readonly ToolOutcome[]
   /** What came and was not read. */
-  readonly unread: readonly Mail[]
+  readonly unread: readonly Letter[]
 }
 
 export type Conversation = {
@@ -57,7 +54,7 @@ export function createConversation({ begins, full }: {
   let summary: Summary | null = null
   let calls: readonly ToolCall[] = []
   let outcomes = new Map<string, ToolOutcome>()
-  let unread: Mail[] = []
+  let unread: Letter[] = []
   let begun = false
   let ended = false
   let turn = 0
@@ -92,10 +89,10 @@ export function createConversation({ begins, full }: {
         ended = false
         break
       case 'message.sent':
-        unread.push({ letter: data, message: letterMessage(data) })
+        unread.push({ text: data.text, from: data.from })
         break
       case 'notification':
-        unread.push({ notice: data.text, message: noticeMessage(data.text) })
+        unread.push({ text: data.text, from: 'result' })
         break
       case 'turn.started':
         close()
@@ -104,7 +101,7 @@ export function createConversation({ begins, full }: {
           if (!full) turns = turns.filter(({ number }) => number > last)
         }
         of(data.turn).push(
-          ...unread.map(({ message }) => message),
+          ...unread.map(letterMessage),
           ...data.injected.map((text): Message => ({ role: 'user', text, synthetic: 'reminder' })),
         )
         unread = []

@@ -3,13 +3,15 @@ import { resolve } from 'node:path'
 import type { Message } from '../core/contract.ts'
 import type { CadreEvent, DelegationStarted, EventSubject, NewEvent } from '../core/events.ts'
 import type { CallRow, ChildRow, Restored } from '../core/restored.ts'
-import { CadreError } from '../core/errors.ts'
 import type { AgentResult } from '../core/result.ts'
+import { openCallReader } from './calls.ts'
+import { openChildReader } from './children.ts'
 import { encodeKey } from './encode.ts'
 import type { EventFilter } from './events.ts'
 import { openEventReader } from './events.ts'
 import { journalClosed, journalFault } from './fault.ts'
 import { openHistory } from './history.ts'
+import { openLifeReader } from './lives.ts'
 import { prune } from './prune.ts'
 import { liveRedactor } from './redact.ts'
 import { restored } from './restore.ts'
@@ -106,7 +108,10 @@ export function openJournal(options: {
   const history = openHistory(reader)
   const sessions = openSessionReader(db, file)
   const roster = openRosterReader(db, file)
-  const open = () => {
+  const lives = openLifeReader(db, file)
+  const children = openChildReader(db, file)
+  const calls = openCallReader(db, file)
+  const open = (): void => {
     if (!db.isOpen) throw journalClosed(file)
   }
   return {
@@ -150,13 +155,34 @@ export function openJournal(options: {
       open()
       return restored(history, agent)
     },
-    started: notBuilt,
-    subject: notBuilt,
-    result: notBuilt,
-    children: notBuilt,
-    undelivered: notBuilt,
-    recentCalls: notBuilt,
-    interrupted: notBuilt,
+    started(agent) {
+      open()
+      return lives.started(agent)
+    },
+    subject(agent) {
+      open()
+      return lives.subject(agent)
+    },
+    result(agent) {
+      open()
+      return lives.result(agent)
+    },
+    children(parent) {
+      open()
+      return children.children(parent)
+    },
+    undelivered(parent) {
+      open()
+      return children.undelivered(parent)
+    },
+    recentCalls(agent, count) {
+      open()
+      return calls(agent, count)
+    },
+    interrupted(session) {
+      open()
+      return roster.agents(session, true).filter(({ ended }) => ended === null)
+    },
     claim: (session) => writer.claim(session),
     findSession(prefixOrId) {
       open()
@@ -172,8 +198,4 @@ export function openJournal(options: {
     },
     close: () => writer.close(),
   }
-}
-
-const notBuilt = (): never => {
-  throw new CadreError('INVARIANT', 'not built yet')
 }

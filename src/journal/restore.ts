@@ -76,8 +76,8 @@ export function restored(history: History, agent: string): Restored | undefined 
     asked,
     reply,
     outcomes,
-    unread: unread.flatMap((mail) => ('letter' in mail ? [{ text: mail.letter.text, from: mail.letter.from }] : [])),
-    notices: unread.flatMap((mail) => ('notice' in mail ? [mail.notice] : [])),
+    unread: unread.flatMap(({ text, from }) => (from === 'result' ? [] : [{ text, from }])),
+    notices: unread.filter(({ from }) => from === 'result').map(({ text }) => text),
     ...figures,
     elapsedMs: clock.elapsedMs(),
   }

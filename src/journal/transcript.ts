@@ -1,4 +1,5 @@
 import type { Message } from '../core/contract.ts'
+import { letterMessage } from '../core/letter.ts'
 import type { Conversation } from './conversation.ts'
 
 /**
@@ -10,6 +11,6 @@ export function transcriptOf(conversation: Conversation): readonly Message[] {
   return [
     ...messages,
     ...(outcomes.length > 0 ? [{ role: 'tool', outcomes } as const] : []),
-    ...(ended ? [] : unread.map(({ message }) => message)),
+    ...(ended ? [] : unread.map(letterMessage)),
   ]
 }
