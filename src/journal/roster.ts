@@ -1,14 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import type { Usage } from '../core/contract.ts'
-import { NO_USAGE } from '../core/contract.ts'
+import { addUsage, NO_USAGE } from '../core/contract.ts'
 import type { Cause, FinalStatus, LiveStatus } from '../core/status.ts'
 import { read } from './read.ts'
 import type { Row } from './row.ts'
 import { number, numberOrNull, text, textOrNull, word } from './row.ts'
 import { LIFE } from './schema.ts'
 
-/** An agent as the roster shows it (RST-01). Times in ms since 1970, cost in USD. */
+/**
+ * An agent as the roster shows it (RST-01): its figures are those of all its runs, of which the root run of a resumed session may have several.
+ * Times in ms since 1970, cost in USD.
+ */
 export type AgentRow = {
   readonly id: string
   readonly parent: string | null
@@ -23,7 +26,7 @@ export type AgentRow = {
   readonly maxTurns: number | null
   readonly toolCalls: number
   readonly usage: Usage
-  /** 0 until it has ended: prices are settled with the result. */
+  /** Of its runs that have ended: prices are settled with the result. */
   readonly costUsd: number
   readonly background: boolean
   /** Null while it waits in the queue. */
@@ -57,65 +60,97 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
     data ->> '$.result.cause' AS cause, data ->> '$.result.turns' AS turns, data ->> '$.result.toolCalls' AS toolCalls, costUsd,
     data ->> '$.result.usage.input' AS input, data ->> '$.result.usage.output' AS output,
     data ->> '$.result.usage.cacheRead' AS cacheRead, data ->> '$.result.usage.cacheWrite' AS cacheWrite`))
-  const spent = db.prepare(`SELECT agent, max(seq) AS seq, count(*) AS turns, sum(calls) AS toolCalls,
+  /** `lastCalls` is of the row with the greatest `seq`. */
+  const spent = db.prepare(`SELECT agent, max(seq) AS seq, calls AS lastCalls, count(*) AS turns, sum(calls) AS toolCalls,
     sum(input) AS input, sum(output) AS output, sum(cacheRead) AS cacheRead, sum(cacheWrite) AS cacheWrite
-    FROM event INDEXED BY event_turn WHERE type = 'turn.ended' AND session = ? GROUP BY agent`)
-  const calls = db.prepare(`SELECT type, data ->> '$.call.id' AS id, data ->> '$.call.name' AS name, data ->> '$.outcome.callId' AS answered
-    FROM event WHERE session = ? AND agent = ? AND seq > ? AND type IN ('tool.started', 'tool.ended') ORDER BY seq`)
+    FROM event INDEXED BY event_turn WHERE type = 'turn.ended' AND session = ? AND seq > ? GROUP BY agent`)
+  const steps = db.prepare(`SELECT type, data ->> '$.call.id' AS id, data ->> '$.call.name' AS name, data ->> '$.outcome.callId' AS answered
+    FROM event WHERE session = ? AND agent = ? AND seq > ? AND type IN ('turn.started', 'tool.started', 'tool.ended') ORDER BY seq`)
 
-  /** Whether all an agent's open calls wait for agents: the tools that do, and any call a running child answers. */
-  function isWaiting(session: string, agent: string, since: number, answering: ReadonlySet<string>): boolean {
+  /** An agent's replies since an event, by agent. */
+  const repliesSince = (session: string, seq: number): ReadonlyMap<string, Row> =>
+    new Map(spent.all(session, seq).map((row) => [text(row, 'agent'), row]))
+
+  /**
+   * Whether an agent has nothing to do but wait for others: all its open calls do (the tools that wait, and any call a running child answers), or
+   * its last reply had no calls, and agents it started in the background are still there (DEL-04).
+   */
+  function isWaiting(session: string, agent: string, reply: Row, { answering, awaited }: Others): boolean {
     const open = new Map<string, string>()
-    for (const row of calls.all(session, agent, since)) {
-      if (text(row, 'type') === 'tool.started') open.set(text(row, 'id'), text(row, 'name'))
+    for (const row of steps.all(session, agent, number(reply, 'seq'))) {
+      const type = text(row, 'type')
+      if (type === 'turn.started') return false
+      if (type === 'tool.started') open.set(text(row, 'id'), text(row, 'name'))
       else open.delete(text(row, 'answered'))
     }
+    if (number(reply, 'lastCalls') === 0) return awaited.has(agent)
     return open.size > 0 && [...open].every(([id, name]) => WAITING_TOOLS.includes(name) || answering.has(id))
   }
 
-  function agents(session: string, running: boolean): readonly AgentRow[] {
+  function lives(session: string): readonly Life[] {
     // In the order of an agent's first event: a Map keeps the place of a key that is set again.
-    const rows = new Map<string, AgentRow>()
-    const callIds = new Map<string, string>()
-    for (const row of begun.all(session)) {
+    const all = new Map<string, Life>()
+    for (const row of [...begun.all(session), ...ended.all(session)].toSorted((a, b) => number(a, 'seq') - number(b, 'seq'))) {
       const id = text(row, 'agent')
-      const before = rows.get(id)
-      const started = text(row, 'event') === 'delegation.started' ? number(row, 'time') : null
-      rows.set(id, { ...begunRow(row), started: before?.started ?? started })
-      const callId = textOrNull(row, 'callId')
-      if (callId !== null) callIds.set(id, callId)
+      const before = all.get(id)
+      if (text(row, 'event') !== 'delegation.ended') all.set(id, begunAgain(row, before))
+      else if (before?.row.ended === null) all.set(id, { ...before, row: { ...before.row, ...endedColumns(row, before.row) } })
     }
-    for (const row of ended.all(session)) {
-      const before = rows.get(text(row, 'agent'))
-      if (before?.ended === null) rows.set(before.id, { ...before, ...endedColumns(row) })
+    return [...all.values()]
+  }
+
+  function agents(session: string, running: boolean): readonly AgentRow[] {
+    const all = lives(session)
+    const live = all.filter(({ row }) => row.ended === null)
+    if (live.length === 0) return all.map(({ row }) => row)
+    const others: Others = {
+      answering: new Set(live.flatMap(({ callId }) => callId ?? [])),
+      awaited: new Set(live.flatMap(({ row }) => (row.background && row.parent !== null ? [row.parent] : []))),
     }
-    const live = [...rows.values()].filter((row) => row.ended === null)
-    if (live.length === 0) return [...rows.values()]
-    const answering = new Set(live.flatMap(({ id }) => callIds.get(id) ?? []))
-    const figures = new Map(spent.all(session).map((row) => [text(row, 'agent'), row]))
-    for (const row of live) {
-      const own = figures.get(row.id)
-      const waits = row.status === 'running' && isWaiting(session, row.id, own ? number(own, 'seq') : 0, answering)
-      rows.set(row.id, {
+    const replies = repliesSince(session, 0)
+    return all.map(({ row, since }) => {
+      if (row.ended !== null) return row
+      const own = since === 0 ? replies.get(row.id) : repliesSince(session, since).get(row.id)
+      const waits = own && row.status === 'running' && isWaiting(session, row.id, own, others)
+      return {
         ...row,
         status: running ? (waits ? 'waiting' : row.status) : 'interrupted',
-        ...(own && { turns: number(own, 'turns'), toolCalls: number(own, 'toolCalls'), usage: usageOf(own) }),
-      })
-    }
-    return [...rows.values()]
+        ...(own && { turns: row.turns + number(own, 'turns'), toolCalls: row.toolCalls + number(own, 'toolCalls'), usage: addUsage(row.usage, usageOf(own)) }),
+      }
+    })
   }
 
   return { agents: (session, running) => read(file, () => agents(session, running)) }
 }
 
-const begunRow = (row: Row): AgentRow => ({
+/** `since`: the event with which it was started again after an end; 0 for its first run. Its row has the figures of the runs that ended. */
+type Life = { readonly row: AgentRow; readonly since: number; readonly callId: string | null }
+
+/** What the live agents of a session are to each other: the calls they answer, and the parents of those in the background. */
+type Others = { readonly answering: ReadonlySet<string>; readonly awaited: ReadonlySet<string> }
+
+/** Queued, started, started again when its session is resumed; or started again after its end. */
+function begunAgain(row: Row, before: Life | undefined): Life {
+  const isQueued = text(row, 'event') === 'delegation.queued'
+  const status = isQueued ? 'queued' : 'running'
+  const begun = { ...begunRow(row), status, started: isQueued ? null : number(row, 'time') } as const
+  const callId = textOrNull(row, 'callId')
+  if (!before) return { row: begun, since: 0, callId }
+  const { started, ended, turns, toolCalls, usage, costUsd } = before.row
+  return {
+    row: { ...begun, started: started ?? begun.started, turns, toolCalls, usage, costUsd },
+    since: ended === null ? before.since : number(row, 'seq'),
+    callId,
+  }
+}
+
+const begunRow = (row: Row): Omit<AgentRow, 'status' | 'started'> => ({
   id: text(row, 'agent'),
   parent: textOrNull(row, 'parent'),
   depth: number(row, 'depth'),
   title: text(row, 'title'),
   type: text(row, 'type'),
   model: text(row, 'model'),
-  status: text(row, 'event') === 'delegation.queued' ? 'queued' : 'running',
   cause: null,
   turns: 0,
   maxTurns: numberOrNull(row, 'maxTurns'),
@@ -123,19 +158,18 @@ const begunRow = (row: Row): AgentRow => ({
   usage: NO_USAGE,
   costUsd: 0,
   background: number(row, 'background') === 1,
-  started: null,
   ended: null,
 })
 
-const endedColumns = (row: Row) => ({
+const endedColumns = (row: Row, before: AgentRow) => ({
   title: text(row, 'title'),
   model: text(row, 'model'),
   status: word(row, 'status', FINAL),
   cause: row['cause'] === null ? null : word(row, 'cause', CAUSES),
-  turns: number(row, 'turns'),
-  toolCalls: number(row, 'toolCalls'),
-  usage: usageOf(row),
-  costUsd: number(row, 'costUsd'),
+  turns: before.turns + number(row, 'turns'),
+  toolCalls: before.toolCalls + number(row, 'toolCalls'),
+  usage: addUsage(before.usage, usageOf(row)),
+  costUsd: before.costUsd + number(row, 'costUsd'),
   ended: number(row, 'time'),
 })
 
