@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench, Project } from './bench.ts'
 import { CADRE_DIALECT, parentPrompt } from '../src/cli/bench/fan-out-script.ts'
@@ -22,6 +23,15 @@ export type Harness = {
 /** Sub-agents that Cadre is to keep alive at once (issue 3); the rest wait in line. */
 export const MOST_ALIVE = 200
 
+/** Where Cadre starts: its own settings, and no pace (KIN-08): the other harnesses have none. */
+function cadreHome(home: string, children: number): string {
+  const folder = join(home, '.cadre')
+  mkdirSync(folder, { recursive: true })
+  const limits = { maxRunning: Math.min(MOST_ALIVE, Math.max(1, children)), launchPerSecond: 1_000_000 }
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify({ limits }))
+  return folder
+}
+
 const BARE = join(import.meta.dirname, 'bare', 'fan-out.mjs')
 
 /** Nothing of who runs the bench: no settings, no keys. */
@@ -40,7 +50,7 @@ export const cadre = (dist: string): Harness => ({
     argv: [join(dist, 'src', 'cli', 'main.js'), '-p', parentPrompt(children), '--model', SCRIPTED_ID],
     cwd: project.root,
     env: {
-      ...cleanEnv(home), CADRE_HOME: join(home, '.cadre'), CADRE_MAX_RUNNING: String(Math.min(MOST_ALIVE, Math.max(1, children))),
+      ...cleanEnv(home), CADRE_HOME: cadreHome(home, children),
       NODE_COMPILE_CACHE: join(dist, 'compile-cache'), ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'any',
     },
   }),

@@ -5,8 +5,10 @@ import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import type { AgentResult } from './core/result.ts'
 import type { TypeListing, TypeRegistry } from './definitions/registry.ts'
-import type { Journal } from './journal/journal.ts'
+import type { IdlePolicy } from './delivery.ts'
+import type { AgentRow, Journal } from './journal/journal.ts'
 import type { Models } from './models/models.ts'
+import type { HistoryChoice } from './prompts/history.ts'
 import type { Settings } from './settings/settings.ts'
 import type { SweepDoors, SweepOptions } from './sweep/contract.ts'
 import type { SweepSummary } from './sweep/summary.ts'
@@ -31,9 +33,32 @@ export type OrchestratorOptions = {
   readonly runner?: Runner
   readonly onEvent?: (event: CadreEvent) => void
   readonly onDiagnostic?: (diagnostic: Diagnostic) => void
+  /** False: no run may delegate (AGT-01). `messages`: what of its parent's conversation a child begins with; default none (PRO-06). */
+  readonly delegation?: false | { readonly messages?: HistoryChoice }
+  /** Hear every delegation at every depth (PRM-15). */
+  readonly onDelegationStart?: (delegation: DelegationInfo) => void
+  readonly onDelegationComplete?: (delegation: DelegationInfo & AgentResult) => void
 }
 
-export type RunOptions = {
+/** Whom a delegation hook is about. `parent` is null for a sweep's own agents' root only. */
+export type DelegationInfo = {
+  readonly agentId: string
+  readonly parent: string | null
+  readonly session: string
+  readonly depth: number
+  readonly title: string
+  readonly agentType: string
+}
+
+/** What a run does with results of background agents that come when it has nothing left to do (DEL-04, 05). */
+export type IdleOptions = {
+  /** Default: setting `delivery.onIdle`, else `wait`. */
+  readonly onIdle?: IdlePolicy
+  /** With `turn`: each answer that is not the last, as it is given. */
+  readonly onAnswer?: (text: string) => void
+}
+
+export type RunOptions = IdleOptions & {
   readonly prompt: string
   /** The agent type to run as the main agent; default none: a plain lead. */
   readonly agent?: string
@@ -42,7 +67,27 @@ export type RunOptions = {
   readonly disallowedTools?: readonly string[]
   readonly maxTurns?: number
   readonly outputSchema?: JsonObject
+  /** False: it may start no agent type; a list: only these, at every depth (GRA-10). */
+  readonly types?: boolean | readonly string[]
   readonly signal?: AbortSignal
+}
+
+export type ResumeOptions = IdleOptions & {
+  /** The session's id, or the beginning of it. */
+  readonly session: string
+  /** What its root run is asked next; without one it goes on where it stood. */
+  readonly prompt?: string
+  readonly signal?: AbortSignal
+}
+
+/** An agent as a tool of a host's own agent (AGT-13). */
+export type AgentTool = {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema. */
+  readonly input: JsonObject
+  /** Runs the agent on a task to its end; `text` is what a model should read. Rejects only for what the definition got wrong (model, settings). */
+  execute(input: { readonly task: string }, options?: { readonly signal?: AbortSignal }): Promise<{ readonly text: string; readonly result: AgentResult & { readonly session: string } }>
 }
 
 /** Only `over` must be there, and what the agent type asks for: `{ over: 'src/**', agent: 'todo-audit' }` is a whole request. */
@@ -82,6 +127,23 @@ export type Orchestrator = {
   readonly journal: Journal
   /** Runs a prompt to its end. Rejects with a CadreError only for what the caller got wrong (model, type, settings); all else is a result. */
   run(options: RunOptions): Promise<AgentResult & { readonly session: string }>
+  /**
+   * Goes on with a session of this root (JRN-03…07): its interrupted agents, and its root run, with `prompt` or where it stood. Rejects with
+   * NOT_FOUND, or USAGE when it is in use or has ended and there is no prompt.
+   */
+  resume(options: ResumeOptions): Promise<AgentResult & { readonly session: string }>
+  /** The agents of the sessions that run here, and what the user may do to each, at any depth (STR-01). */
+  readonly agents: {
+    list(): readonly AgentRow[]
+    /** It reads the message before its next turn. Rejects with NOT_FOUND for one that does not run here. */
+    send(id: string, text: string): Promise<void>
+    /** Resolves when its end is journaled (STR-05). */
+    stop(id: string): Promise<void>
+  }
+  /** A type of the host's own as a tool for the host's own agent (AGT-13). Throws USAGE for a definition that is none. */
+  agentAsTool(definition: JsonObject): AgentTool
+  /** Resolves when no session is open: background agents that went on without their run have ended, too. */
+  settled(): Promise<void>
   sweep(request: SweepRequest): Promise<SweepSummary & { readonly session: string }>
   listTypes(): TypeListing
   explain(name: string): Explanation

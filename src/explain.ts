@@ -25,7 +25,7 @@ export function explain(type: AgentType, parent: Grant, options: {
     narrowed,
     ...modelOf(type, options),
     systemParts: promptBytes({ type, isRoot: false, grant, startable, segment, project }),
-    toolBytes: Buffer.byteLength(JSON.stringify(options.toolbox.schemas(grant))),
+    toolBytes: Buffer.byteLength(JSON.stringify(options.toolbox.schemas(grant.tools.map(({ name }) => name)))),
   }
 }
 

@@ -1,23 +1,30 @@
 import { realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative, resolve } from 'node:path'
-import type { Orchestrator, OrchestratorOptions } from './api.ts'
+import type { DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
 import { CadreError } from './core/errors.ts'
+import type { EventSubject } from './core/events.ts'
 import { narrow, noToolLeft, rootGrant } from './core/narrow.ts'
 import { titleOf } from './core/title.ts'
 import { loadTypes } from './definitions/registry.ts'
-import type { Services } from './delegate.ts'
+import { agentAsTool } from './agent-as-tool.ts'
+import { STOPPED_BY_USER } from './core/status.ts'
+import type { DeliveryOptions, IdlePolicy } from './delivery.ts'
 import { explain } from './explain.ts'
 import { journalFile, openJournal } from './journal/journal.ts'
+import type { Journal } from './journal/journal.ts'
 import { openProfile } from './journal/profile.ts'
 import { liveModels } from './live-models.ts'
 import { createPrograms } from './programs/programs.ts'
 import { scriptModel } from './programs/script-model.ts'
+import { openEnvironment } from './prompts/environment.ts'
 import { openProjectTexts } from './prompts/project-texts.ts'
+import { resumeSession } from './resume.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
+import type { Services } from './services.ts'
 import { createSessions } from './sessions.ts'
 import { liveSettings } from './settings/live.ts'
 import { userFolder } from './settings/user-folder.ts'
@@ -25,6 +32,10 @@ import type { Crew } from './supervisor.ts'
 import { linesOf, sweepAgents, sweepInputs } from './sweep-run.ts'
 import { prepareSweep } from './sweep/sweep.ts'
 import { createThreads } from './threads/runner.ts'
+import { agentCheck } from './tools/agent-check.ts'
+import { agentSend } from './tools/agent-send.ts'
+import { agentStop } from './tools/agent-stop.ts'
+import { agentWait } from './tools/agent-wait.ts'
 import { agent as agentTool } from './tools/agent.ts'
 import { blame as blameTool } from './tools/blame.ts'
 import { glob } from './tools/glob.ts'
@@ -34,7 +45,8 @@ import { hashFile } from './tools/reading/index.ts'
 import { read } from './tools/read.ts'
 import { createToolbox } from './tools/toolbox.ts'
 import { blame } from '../worktrees/blame.ts'
-import { headFile, mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
+import { branchOf, headFile, mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
+import { workingState } from '../worktrees/status.ts'
 
 /** Agents of a sweep that wait for a model, not for a core. */
 const MODEL_PARALLEL = 8
@@ -61,7 +73,10 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     cwd,
     root,
     maxLenders: () => Math.max(1, Math.floor(threads.cap / 2)),
+    resultChars: () => limits().resultChars,
     onEvent(event) {
+      if (event.depth > 0 && event.type === 'delegation.started') options.onDelegationStart?.(startOf(event, event.data))
+      if (event.depth > 0 && event.type === 'delegation.ended') options.onDelegationComplete?.({ ...startOf(event, event.data.result), ...event.data.result })
       if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
       profile?.saw(event)
       options.onEvent?.(event)
@@ -104,7 +119,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   if (options.watch ?? true) await types.watch()
 
-  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool])
+  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const git = openGit(root)
   const project = openProjectTexts({
@@ -116,21 +131,42 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     instructionsOn: () => live.current().settings.instructions,
     onDiagnostic,
   })
-  const newGrant = () => rootGrant({ tools: toolbox.facts, root, mode: 'default', ...limits() })
+  const environment = openEnvironment({
+    folder: cwd,
+    platform: process.platform,
+    git: topLevel(root) === null ? null : { state: () => workingState(git, closing.signal), branch: () => branchOf(root) },
+  })
+  const delegation = options.delegation ?? {}
+  const facts = delegation === false ? toolbox.facts.filter(({ effect }) => effect !== 'delegate') : toolbox.facts
+  const newGrant = (of?: boolean | readonly string[]) => rootGrant({ tools: facts, root, mode: 'default', ...(of !== undefined && { types: of }), ...limits() })
+  const slotLimits = () => {
+    const { maxRunning, maxBackground, launchPerSecond } = limits()
+    return { running: maxRunning, background: maxBackground, launchPerSecond }
+  }
+  const deliveryOf = (of: RootDelivery) => (depth: number): DeliveryOptions => {
+    const { onIdle, maxNudges, coalesce } = live.current().settings.delivery
+    const common = { maxNudges, coalesceMs: coalesce * 1000 }
+    if (depth > 0) return { ...common, policy: 'wait' }
+    return { ...common, policy: of.onIdle ?? onIdle ?? 'wait', ...(of.onAnswer && { onAnswer: of.onAnswer }) }
+  }
   const startable = () => types.list().types.filter((listed) => listed.startable).map(({ type }) => type)
   const segment = (of: readonly AgentType[]) => types.segment(of)
 
-  const servicesOf = (crew: Crew): Services => ({
+  const servicesOf = (crew: Crew, of: RootDelivery = {}): Services => ({
     crew,
     toolbox,
-    types: { require: (written) => types.require(written), startable, segment },
+    journal,
+    types: { require: (written) => types.require(written), isFork: (written) => types.isFork(written), startable, segment },
     chooseModel: (choice) => models.choose(choice),
-    openModel: ({ id }) => models.current().open(id),
+    openModel: (id) => models.current().open(id),
     cost(used, asked, usage) {
       const { cacheTtl } = live.current().settings.models
       return models.current().cost(used, usage, cacheTtl) ?? models.current().cost(asked, usage, cacheTtl) ?? 0
     },
-    scriptModel: ({ name, path }, program, run) => scriptModel({ programs, type: { name, path, program }, ...run }),
+    scriptModel: (type, program, run) => scriptModel({ programs, type: { ...type, program }, ...run }),
+    project,
+    environment,
+    history: (delegation === false ? undefined : delegation.messages) ?? 'none',
     async blame(path, lines, signal) {
       const head = headFile(root)
       const hash = head === null ? null : hashFile(root, head)
@@ -139,7 +175,17 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
     inThread: (job) => threads.run(job),
     limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl }),
+    notifies: () => live.current().settings.tasks.notify,
+    delegationTools: () => live.current().settings.delegation.tools,
+    delivery: deliveryOf(of),
   })
+  const onThisThread = onMainThread((job) => threads.calls(job))
+
+  function found(id: string) {
+    const agent = sessions.find(id)
+    if (!agent) throw new CadreError('NOT_FOUND', `No agent ${id} is running here.`)
+    return agent
+  }
 
   async function endJournal(): Promise<void> {
     try {
@@ -162,18 +208,51 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
     journal,
 
-    async run({ agent, model: flag, signal, ...request }) {
+    async run({ agent, model: flag, signal, types: of, onIdle, onAnswer, ...request }) {
       const type = agent === undefined ? null : types.require(agent)
       const model = type?.program ? null : await models.chooseRoot(flag, type?.model ?? null)
-      const narrowed = narrowRoot(newGrant(), { ...request, type })
-      const session = { kind: 'run', title: titleOf(request.prompt), maxRunning: limits().maxRunning, ...(signal && { signal }) } as const
+      const narrowed = narrowRoot(newGrant(of), { ...request, type })
+      const session = { kind: 'run', title: titleOf(request.prompt), limits: slotLimits(), ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
         threads.warm(1) // starts while the model is asked for the first time
-        const place = onMainThread((job) => threads.calls(job))
-        const { result } = await runRoot(servicesOf(crew), narrowed, place, { ...request, type, model })
+        const { result } = await runRoot(servicesOf(crew, { onIdle, onAnswer }), narrowed, onThisThread, { ...request, type, model })
         return { value: result, status: result.status }
       })
     },
+
+    async resume({ session: written, prompt, signal, onIdle, onAnswer }) {
+      const { subject, title } = sessionToResume(journal, written)
+      const session = { kind: 'run', title, limits: slotLimits(), resumed: subject, ...(signal && { signal }) } as const
+      return sessions.open(session, async (crew) => {
+        const result = await resumeSession(servicesOf(crew, { onIdle, onAnswer }), journal, onThisThread, prompt ?? null)
+        return { value: result, status: result.status }
+      })
+    },
+
+    agents: {
+      list: () => sessions.list().flatMap(({ session }) => journal.agents(session)),
+      async send(id, text) {
+        const { crew, live: agent } = found(id)
+        await crew.send(agent, { text, from: 'user' })
+      },
+      async stop(id) {
+        const { crew, live: agent } = found(id)
+        crew.stop(agent, STOPPED_BY_USER)
+        await agent.gone
+      },
+    },
+
+    agentAsTool: (definition) => agentAsTool(definition, {
+      grant: newGrant,
+      async chooseModel(type) {
+        return type.program ? null : models.chooseRoot(undefined, type.model)
+      },
+      open: (title, signal, work) => sessions.open({ kind: 'run', title, limits: slotLimits(), ...(signal && { signal }) }, async (crew) => {
+        const { result } = await work(servicesOf(crew))
+        return { value: result, status: result.status }
+      }),
+    }),
+    settled: () => sessions.settled(),
 
     async sweep({ agent, model: flag, parallel, signal, stdin, onProgress, ...request }) {
       const type = types.require(agent)
@@ -188,7 +267,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const prepared = await prepareSweep({ ...request, prompt: request.prompt ?? null, batch: request.batch ?? 1, parallel: width, signal: stop }, inputs)
       threads.warm(Math.min(width, cores))
       if (type.program) programs.warm(Math.min(width, cores))
-      const session = { kind: 'sweep', title: `${type.name} over ${request.over}`, maxRunning: Math.max(width, limits().maxRunning) } as const
+      const session = { kind: 'sweep', title: `${type.name} over ${request.over}`, limits: { ...slotLimits(), running: Math.max(width, limits().maxRunning) } } as const
       return sessions.open(session, async (crew) => {
         const summary = await prepared.run(sweepAgents(servicesOf(crew), {
           grant,
@@ -217,6 +296,24 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       if (fault) throw fault.reason
     },
   }
+}
+
+/** What the root run of a session does with results that come when it is idle. */
+type RootDelivery = { readonly onIdle?: IdlePolicy | undefined; readonly onAnswer?: ((text: string) => void) | undefined }
+
+/** PRM-15. */
+const startOf = ({ agent, parent, session, depth }: EventSubject, { title, agentType }: { readonly title: string; readonly agentType: string }): DelegationInfo =>
+  ({ agentId: agent, parent, session, depth, title, agentType })
+
+/** Throws NOT_FOUND for no session, USAGE for one that is gone on with another way. */
+function sessionToResume(journal: Journal, written: string): { readonly subject: EventSubject; readonly title: string } {
+  const id = journal.findSession(written)
+  const [first] = id === undefined ? [] : journal.events({ session: id, types: ['session.started'], limit: 1 })
+  if (first?.type !== 'session.started') throw new CadreError('NOT_FOUND', `There is no session "${written}" here. cadre sessions list shows them.`)
+  const { kind, title } = first.data
+  if (kind === 'sweep') throw new CadreError('USAGE', `${first.session} is a sweep. Run the same sweep again: finished items are skipped.`)
+  const { session, root, agent, parent, depth } = first
+  return { subject: { session, root, agent, parent, depth }, title }
 }
 
 function realFolder(path: string): string {

@@ -5,11 +5,12 @@ import type { Grant } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import { narrow, noToolLeft } from './core/narrow.ts'
+import type { RunOutcome } from './core/result.ts'
 import { titleOf } from './core/title.ts'
-import { planAgent } from './delegate.ts'
-import type { Services } from './delegate.ts'
-import { runAgent } from './run.ts'
-import type { Place, RunOutcome } from './run.ts'
+import { planAgent, readyAgent } from './delegate.ts'
+import { beginAgent } from './run.ts'
+import type { Place } from './run.ts'
+import type { Services } from './services.ts'
 
 /** What the user asks of the run nobody delegates. */
 export type RootRequest = {
@@ -36,18 +37,19 @@ export function narrowRoot(above: Grant, request: Pick<RootRequest, 'type' | 'to
   return { ...byType, removed: [...byFlags.removed, ...byType.removed], unknown: [...byFlags.unknown, ...byType.unknown] }
 }
 
-/** Runs the root agent of a session, its loop on this thread, to its end. `narrowed` is what `narrowRoot` left it. */
-export function runRoot(services: Services, narrowed: Narrowed, place: Place, request: RootRequest): Promise<RunOutcome> {
+/** Runs the root agent of a new session, its loop on this thread, to its end. `narrowed` is what `narrowRoot` left it. */
+export async function runRoot(services: Services, narrowed: Narrowed, place: Place, request: RootRequest): Promise<RunOutcome> {
   const { prompt, type, model } = request
-  const plan = planAgent(services, {
+  const ready = readyAgent(services, {
     subject: services.crew.root,
     type,
     narrowed,
     title: titleOf(prompt) || (type?.name ?? 'main'),
     prompt: type?.initialPrompt ? `${type.initialPrompt}\n\n${prompt}` : prompt,
+    ...(model && { environment: await services.environment.whole() }),
     model,
     ...(request.outputSchema && { input: { outputSchema: request.outputSchema, notes: [] } }),
     callId: null,
   })
-  return runAgent(plan, place, { queue: false })
+  return beginAgent(planAgent(services, ready), place, { queue: false }).ended
 }

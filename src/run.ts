@@ -1,57 +1,56 @@
 import { performance } from 'node:perf_hooks'
-import type { Brief, Effort, FileRead, Job, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
+import type { Brief, Host, Job, Message, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
 import { addUsage, NO_USAGE, noOutcome } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
-import type { DelegationStarted, EventBody, FrozenType } from './core/events.ts'
-import type { Removal } from './core/grant.ts'
+import type { EventBody } from './core/events.ts'
 import { levelsBelow } from './core/grant.ts'
+import type { Json } from './core/json.ts'
 import { runLoop } from './core/loop.ts'
-import type { AgentResult } from './core/result.ts'
 import { NOTHING_YET } from './core/result-text.ts'
+import type { AgentResult, RunOutcome } from './core/result.ts'
 import type { Stop } from './core/status.ts'
-import { COMPLETED } from './core/status.ts'
+import { COMPLETED, PARENT_ENDED } from './core/status.ts'
 import { Stopped } from './core/stopped.ts'
+import { attends, secondsRunning, turnText } from './delivery.ts'
+import type { DeliveryOptions } from './delivery.ts'
 import { cancellable } from './host/cancellable.ts'
 import { granted } from './host/granted.ts'
+import { insistent } from './host/insistent.ts'
+import { reminder } from './host/mailbox.ts'
+import { fitsSchema } from './host/repaired.ts'
+import type { OutputCheck } from './host/repaired.ts'
+import { repeating } from './host/repeating.ts'
 import { openSession } from './host/session.ts'
-import type { OutputCheck, Session } from './host/session.ts'
+import type { Session } from './host/session.ts'
+import type { Need } from './schedule/slots.ts'
 import type { Agent, Crew } from './supervisor.ts'
 
 /** A run, decided in full: what is left is to do it. */
 export type Plan = {
   readonly crew: Crew
   readonly agent: Agent
-  readonly typeHash: string
-  readonly removed: readonly Removal[]
   /** Opens the model; a fault here ends the run as `failed (setup)`. */
   openModel(): Model
-  readonly modelName: string
   /** USD of one request. */
   cost(model: string, usage: Usage): number
-  readonly effort?: Effort
-  readonly cacheTtl?: '5m' | '1h'
-  readonly system: string
-  readonly prompt: string
+  /** What its conversation begins with, its own prompt last. Asked for once, when it runs. */
+  messages(): readonly Message[]
   readonly tools: readonly ToolSchema[]
   readonly output?: { readonly check: OutputCheck; readonly retries: number }
-  readonly seed: number
-  readonly callId: string | null
   readonly notes: readonly string[]
-  readonly frozen: FrozenType
+  /** Whether a model asked for it (KIN-08). */
+  readonly paced: boolean
   /** How the run is found again (a sweep item's key). */
   readonly key?: string
+  readonly delivery: DeliveryOptions
+  /** DEL-11: what each of its turns ends with. */
+  trailer(): string | null
   decide(call: ToolCall): Verdict
   runCall(call: ToolCall): Promise<ToolOutcome>
 }
 
 /** Where a run's loop executes: a pooled thread, this thread, or one day another machine (DESIGN "Beyond one machine"). */
 export type Place = (job: Job) => Promise<Report>
-
-export type RunOutcome = {
-  readonly result: AgentResult
-  /** The files it rests on; null: not known. */
-  readonly reads: readonly FileRead[] | null
-}
 
 type ReadCalls = (job: { readonly brief: Brief; readonly calls: readonly ToolCall[]; readonly signal: AbortSignal }) => Promise<readonly ToolOutcome[]>
 
@@ -62,34 +61,59 @@ export const onMainThread = (readCalls: ReadCalls): Place => ({ brief, host, sig
     return outcome ?? noOutcome(call)
   })
 
-/** Runs one agent to its end: queue, slot, loop, then status, result and usage in one append. Never rejects for the agent's failure (AGT-09). */
-export async function runAgent(plan: Plan, place: Place, { queue }: { readonly queue: boolean }): Promise<RunOutcome> {
+/** A run on its way. */
+export type Begun = {
+  readonly agent: Agent
+  /** Resolves when its start is journaled: with how many wait before it, or null if it need not wait. */
+  readonly queued: Promise<number | null>
+  /** Its end. Never rejects for the agent's failure (AGT-09). */
+  readonly ended: Promise<RunOutcome>
+}
+
+/** Runs one agent to its end: queue, slot, loop, then status, result and usage in one append. */
+export function beginAgent(plan: Plan, place: Place, options: { readonly queue: boolean }): Begun {
+  const { promise: queued, resolve } = Promise.withResolvers<number | null>()
+  const ended = runToEnd(plan, place, { ...options, onQueued: resolve })
+  plan.agent.run = ended
+  // Ended without a start in the journal: the end says why.
+  ended.then(() => resolve(null), () => resolve(null))
+  return { agent: plan.agent, queued, ended }
+}
+
+async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonly queue: boolean; onQueued(ahead: number | null): void }): Promise<RunOutcome> {
   const { crew, agent } = plan
-  let session: Session | null = null
+  const taken: { value?: Json; leaves: boolean } = { leaves: false }
   let model: Model | null = null
-  let began = performance.now()
-  let ended: Stop
+  let stop: Stop
   try {
-    if (queue) await waitForSlot(plan)
-    began = performance.now()
-    await crew.record(agent.subject, [{ type: 'delegation.started', data: startedData(plan) }])
+    if (queue) await waitForSlot(plan, onQueued)
+    agent.began = performance.now()
+    await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }])
+    onQueued(null)
     model = open(plan)
-    session = startSession(plan, model)
-    const host = cancellable(granted(session.host, (call) => plan.decide(call)), agent.signal)
+    agent.session = startSession(plan, model)
+    const host = wrapped(plan, agent.session, model, taken)
     const job: Job = { brief: briefOf(agent, model), host, signal: agent.signal }
     await withinTimeLimit(plan, () => place(job))
-    ended = { ending: COMPLETED, reason: '' }
+    stop = { ending: COMPLETED, reason: '' }
   } catch (error) {
-    ended = agent.stopped ?? stopOf(error)
+    stop = agent.stopped ?? stopOf(error)
     // Whatever is still under way for it, a place in the queue included, is given up.
-    crew.stop(agent, ended)
+    crew.stop(agent, stop)
   }
-  await endChildren(plan)
+  const goOn = taken.leaves && stop.ending.status === 'completed' && agent.subject.depth === 0
+  const stopped = goOn ? 0 : await endChildren(plan)
   agent.slot?.leave()
   const fault = await closeFault(model)
-  const progress = session?.progress() ?? null
-  const result = resultOf(plan, ended, progress, performance.now() - began, fault)
-  const reads = progress?.reads ?? null
+  agent.ending = true
+  const notes = [
+    ...plan.notes,
+    ...(agent.session?.progress().notes ?? []),
+    ...(stopped > 0 && stop.ending.status === 'completed' ? [`${stopped} sub-agents still running were stopped`] : []),
+    ...(fault ? [fault] : []),
+  ]
+  const result = resultOf(plan, stop, { notes, ...(taken.value !== undefined && { value: taken.value }) })
+  const reads = agent.session?.progress().reads ?? null
   try {
     const ended: EventBody = { type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }
     const [event] = await crew.record(agent.subject, [ended], plan.key)
@@ -100,25 +124,54 @@ export async function runAgent(plan: Plan, place: Place, { queue }: { readonly q
   }
 }
 
-/** KIN-15: whoever ended, its children end first, and are journaled before it. */
-async function endChildren({ crew, agent }: Plan): Promise<void> {
-  const children = [...agent.children]
-  for (const child of children) crew.stop(child, { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it ended.' })
-  await Promise.all(children.map(({ gone }) => gone))
+/** The host a loop talks to, from the inside out. */
+function wrapped(plan: Plan, session: Session, model: Model, taken: { value?: Json; leaves: boolean }): Host {
+  const { agent, output } = plan
+  const { mailbox, restored } = agent
+  const isProgram = model.id === 'script'
+  let host = granted(session.host, (call) => plan.decide(call))
+  // A program reads no messages: it waits for its sub-agents itself, or not at all.
+  if (!isProgram) {
+    host = insistent(host, attends(agent, session, plan.delivery, () => { taken.leaves = true }))
+    host = repeating(host, (tool) => {
+      agent.repeating = true
+      const before = restored?.told.some(({ from }) => from === 'repeating')
+      if (!before) mailbox.owe(reminder({ text: `${tool} gave the same result 3 times. Try another way or report what blocks you.`, from: 'repeating' }))
+    })
+  }
+  if (output) {
+    const before = restored?.told.filter(({ from }) => from === 'schema').length ?? 0
+    const take = (value: Json) => { taken.value = value }
+    host = insistent(host, fitsSchema({ check: output.check, retries: isProgram ? 0 : output.retries, before, mailbox, take }))
+  }
+  return cancellable(host, agent.signal)
 }
 
-async function waitForSlot(plan: Plan): Promise<void> {
+/** KIN-15: whoever ended, its children end first, and are journaled before it. Returns how many there were. */
+async function endChildren({ crew, agent }: Plan): Promise<number> {
+  const children = [...agent.children]
+  for (const child of children) crew.stop(child, PARENT_ENDED)
+  await Promise.all(children.map(({ gone }) => gone))
+  return children.length
+}
+
+async function waitForSlot(plan: Plan, onQueued: (ahead: number) => void): Promise<void> {
   const { crew, agent } = plan
   const { slots } = crew
-  const levels = levelsBelow(agent.grant)
-  const isFull = slots.isFull(levels)
-  const place = slots.enter(agent.signal, levels).then((slot) => {
+  const need = needOf(plan)
+  const isFull = slots.isFull(need)
+  const place = slots.enter(agent.signal, need).then((slot) => {
     agent.slot = slot
   })
   if (!isFull) return place
-  const queued: EventBody = { type: 'delegation.queued', data: { ...startedData(plan), ahead: slots.queued - 1 } }
-  await Promise.all([place, crew.record(agent.subject, [queued])])
+  const ahead = slots.queued - 1
+  const queued: EventBody = { type: 'delegation.queued', data: { ...agent.started, ahead } }
+  await Promise.all([place, crew.record(agent.subject, [queued]).then(() => onQueued(ahead))])
 }
+
+/** The place a run needs. */
+export const needOf = ({ agent: { started }, paced }: Pick<Plan, 'agent' | 'paced'>): Need =>
+  ({ levels: levelsBelow(started.grant), background: started.background, paced })
 
 function open(plan: Plan): Model {
   try {
@@ -128,39 +181,63 @@ function open(plan: Plan): Model {
   }
 }
 
-const startSession = (plan: Plan, model: Model): Session => openSession({
-  agent: plan.agent.subject.agent,
-  model,
-  system: plan.system,
-  tools: plan.tools,
-  prompt: plan.prompt,
-  maxTurns: plan.agent.grant.limits.maxTurns,
-  ...(plan.effort !== undefined && { effort: plan.effort }),
-  ...(plan.cacheTtl && { cacheTtl: plan.cacheTtl }),
-  ...(plan.output && { output: plan.output }),
-  signal: plan.agent.signal,
-  record: (events) => plan.crew.record(plan.agent.subject, events),
-  onDelta: (delta) => plan.crew.show(plan.agent.subject, { type: 'delta', data: delta.kind === 'reset' ? { kind: 'reset', text: '' } : delta }),
-  runCall: (call) => plan.runCall(call),
-  now: () => Date.now(),
-  cost: (model, usage) => plan.cost(model, usage),
-})
+function startSession(plan: Plan, model: Model): Session {
+  const { agent, crew } = plan
+  const { started, restored, mailbox, subject } = agent
+  const { effort, cacheTtl } = started.frozen
+  for (const letter of restored?.unread ?? []) mailbox.deliver(letter)
+  for (const text of restored?.notices ?? []) mailbox.deliver({ text, from: 'result' })
+  return openSession({
+    agent: subject.agent,
+    model,
+    system: started.system,
+    tools: plan.tools,
+    messages: restored?.messages ?? plan.messages(),
+    maxTurns: started.grant.limits.maxTurns,
+    ...(effort !== undefined && { effort }),
+    ...(cacheTtl && { cacheTtl }),
+    mailbox,
+    ...(restored && { restored }),
+    signal: agent.signal,
+    record: (events) => crew.record(subject, events),
+    onDelta: (delta) => crew.show(subject, { type: 'delta', data: delta.kind === 'reset' ? { kind: 'reset', text: '' } : delta }),
+    runCall: (call) => plan.runCall(call),
+    trailer: () => plan.trailer(),
+    now: () => Date.now(),
+    cost: (by, usage) => plan.cost(by, usage),
+  })
+}
 
-/** KIN-12: time in queue does not count, and the timer's clock stands still while the machine sleeps. */
+/** KIN-12: time in queue does not count, and the timer's clock stands still while the machine sleeps. DEL-10: its parent hears once when it is overdue. */
 async function withinTimeLimit<T>(plan: Plan, work: () => Promise<T>): Promise<T> {
-  const { timeout } = plan.agent.grant.limits
-  const timer = setTimeout(() => {
-    plan.crew.stop(plan.agent, { ending: { status: 'partial', cause: 'timeout' }, reason: `It reached its time limit of ${timeout} s.` })
-  }, Math.min(timeout * 1000, LONGEST_TIMER_MS))
+  const { agent, crew } = plan
+  const { timeout } = agent.started.grant.limits
+  const { expectedDuration } = agent.started
+  const before = agent.restored?.elapsedMs ?? 0
+  const limit = setTimeout(() => {
+    crew.stop(agent, { ending: { status: 'partial', cause: 'timeout' }, reason: `It reached its time limit of ${timeout} s.` })
+  }, timerMs(timeout * 1000 - before))
+  const overdue = expectedDuration === null ? undefined : setTimeout(() => tellOverdue(plan, expectedDuration), timerMs(expectedDuration * 1000 - before))
   try {
     return await work()
   } finally {
-    clearTimeout(timer)
+    clearTimeout(limit)
+    clearTimeout(overdue)
   }
 }
 
 /** Node's timers fire at once beyond this. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+const timerMs = (ms: number): number => Math.min(Math.max(0, ms), LONGEST_TIMER_MS)
+
+function tellOverdue({ agent, crew }: Plan, expected: number): void {
+  const { agent: id, parent: above } = agent.subject
+  const parent = above === null ? undefined : crew.find(above)
+  if (!parent || parent.restored?.told.some(({ from, about }) => from === 'overdue' && about === id)) return
+  const text = `${agent.started.title} (${id}) is overdue: expected ${expected} s, running ${secondsRunning(agent)} s, ${turnText(agent)}. It goes on; check or stop it if needed.`
+  parent.mailbox.owe(reminder({ text, from: 'overdue' }, id))
+}
 
 /** What a failed run is called (KIN-09). A fault nobody named is a crash of that agent, never a success. */
 function stopOf(error: unknown): Stop {
@@ -192,50 +269,34 @@ async function closeFault(model: Model | null): Promise<string | null> {
   }
 }
 
-const briefOf = ({ subject, grant }: Agent, model: Model): Brief =>
+const briefOf = ({ subject, started: { grant } }: Agent, model: Model): Brief =>
   ({ agent: subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form: model.id === 'script' ? 'data' : 'text' })
 
-const startedData = (plan: Plan): DelegationStarted => ({
-  title: plan.agent.title,
-  agentType: plan.agent.grant.type,
-  typeHash: plan.typeHash,
-  typePath: plan.agent.type?.path ?? null,
-  model: plan.modelName,
-  system: plan.system,
-  prompt: plan.prompt,
-  grant: plan.agent.grant,
-  removed: plan.removed,
-  cwd: plan.agent.grant.root,
-  frozen: plan.frozen,
-  origin: null,
-  expectedDuration: null,
-  background: false,
-  seed: plan.seed,
-  callId: plan.callId,
-})
-
-function resultOf(plan: Plan, ended: Stop, progress: ReturnType<Session['progress']> | null, durationMs: number, fault: string | null): AgentResult {
-  const lost = plan.agent.lostUsage
-  const usage = addUsage(progress?.usage ?? NO_USAGE, lost)
+function resultOf(plan: Plan, stop: Stop, { notes, value }: { readonly notes: readonly string[]; readonly value?: Json }): AgentResult {
+  const { agent } = plan
+  const { started, lostUsage, began, restored } = agent
+  const progress = agent.session?.progress() ?? null
+  const usage = addUsage(progress?.usage ?? NO_USAGE, lostUsage)
+  const durationMs = (began === null ? 0 : performance.now() - began) + (restored?.elapsedMs ?? 0)
   return {
-    agentId: plan.agent.subject.agent,
-    agentType: plan.agent.grant.type,
-    typeHash: plan.typeHash,
-    title: plan.agent.title,
-    continuedFrom: null,
-    ...ended.ending,
-    success: ended.ending.status === 'completed',
-    output: progress?.output || NOTHING_YET,
-    value: progress?.value ?? null,
-    error: ended.ending.status === 'completed' ? null : ended.reason,
-    note: [...plan.notes, ...(progress?.notes ?? []), ...(fault ? [fault] : [])].join('\n'),
-    model: progress?.model ?? plan.modelName,
+    agentId: agent.subject.agent,
+    agentType: started.agentType,
+    typeHash: started.typeHash,
+    title: started.title,
+    continuedFrom: started.origin?.kind === 'continue' ? started.origin.agent : null,
+    ...stop.ending,
+    success: stop.ending.status === 'completed',
+    output: progress?.output || restored?.output || NOTHING_YET,
+    value: value ?? progress?.value ?? null,
+    error: stop.ending.status === 'completed' ? null : stop.reason,
+    note: notes.join('\n'),
+    model: progress?.model ?? started.model,
     turns: progress?.turns ?? 0,
     toolCalls: progress?.toolCalls ?? 0,
     durationMs: Math.round(durationMs),
     usage,
-    costUsd: (progress?.costUsd ?? 0) + plan.cost(plan.modelName, lost),
+    costUsd: (progress?.costUsd ?? 0) + plan.cost(started.model, lostUsage),
     worktree: null,
-    undelivered: [],
+    undelivered: agent.mailbox.unread.map(({ text }) => text),
   }
 }

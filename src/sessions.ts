@@ -1,20 +1,37 @@
 import type { Usage } from './core/contract.ts'
 import { addUsage } from './core/contract.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
+import { messageOf } from './core/errors.ts'
 import type { CadreEvent, EventBody, EventSubject } from './core/events.ts'
-import type { Stop } from './core/status.ts'
+import { STOPPED_BY_USER } from './core/status.ts'
+import { noticeOf } from './delivery.ts'
 import type { Journal } from './journal/journal.ts'
+import type { SlotLimits } from './schedule/slots.ts'
 import { createCrew } from './supervisor.ts'
-import type { Crew } from './supervisor.ts'
+import type { Agent, Crew } from './supervisor.ts'
 import { VERSION } from './version.ts'
 
 /** What a session's work came to. */
 type Done<T> = { readonly value: T; readonly status: string }
 
+type SessionOptions = {
+  readonly kind: 'run' | 'sweep'
+  readonly title: string
+  /** Of the user's settings, but for `lenders`. */
+  readonly limits: SlotLimits
+  /** Stops its agents (`killed`, by `user`). */
+  readonly signal?: AbortSignal
+  /** The root of a session that goes on: it must not be running anywhere (JRN-07). */
+  readonly resumed?: EventSubject
+}
+
 /** The sessions of this process. */
 export type Sessions = {
-  /** Opens a session around `work`, and ends it in the journal however `work` ends. `signal` stops its agents (`killed`, by `user`). */
-  open<T>(session: { readonly kind: 'run' | 'sweep'; readonly title: string; readonly maxRunning: number; readonly signal?: AbortSignal }, work: (crew: Crew) => Promise<Done<T>>): Promise<T & { readonly session: string }>
+  /**
+   * Opens a session around `work`, and ends it in the journal however `work` ends, once no agent of it is alive: background agents that go on
+   * without the run (DEL-05) keep it open after this has resolved. Rejects with CadreError USAGE for one that is in use.
+   */
+  open<T>(session: SessionOptions, work: (crew: Crew) => Promise<Done<T>>): Promise<T & { readonly session: string }>
   /** Journals an event in every open session. */
   tell(event: EventBody): void
   /** Journals an event about one agent, whichever session it is in. */
@@ -23,17 +40,21 @@ export type Sessions = {
   notice(diagnostic: Diagnostic): void
   /** Adds tokens that no reply carries to the agent whose call failed. */
   addLostUsage(agent: string, usage: Usage): void
+  /** A live agent, in whatever session. */
+  find(agent: string): { readonly crew: Crew; readonly live: Agent } | undefined
+  list(): readonly Crew[]
+  /** Resolves when no session is open. */
+  settled(): Promise<void>
   /** Stops all agents and waits until everything is journaled. */
   close(): Promise<void>
 }
-
-const BY_USER: Stop = { ending: { status: 'killed', cause: 'user' }, reason: 'The user stopped it.' }
 
 export function createSessions(options: {
   readonly journal: () => Journal
   readonly cwd: string
   readonly root: string
   readonly maxLenders: () => number
+  readonly resultChars: () => number
   onEvent(event: CadreEvent): void
 }): Sessions {
   const crews = new Set<Crew>()
@@ -51,18 +72,31 @@ export function createSessions(options: {
 
   function find(agent: string) {
     for (const crew of crews) {
-      const live = crew.list().find(({ subject }) => subject.agent === agent)
+      const live = crew.find(agent)
       if (live) return { crew, live }
     }
     return undefined
   }
 
-  async function inSession<T>(session: Parameters<Sessions['open']>[0], work: (crew: Crew) => Promise<Done<T>>): Promise<T & { readonly session: string }> {
-    const { kind, title, maxRunning, signal } = session
+  function crewFor({ limits, resumed }: SessionOptions): Crew {
+    const journal = options.journal()
+    if (resumed) journal.claim(resumed.session)
+    return createCrew({
+      journal,
+      limits: { ...limits, lenders: options.maxLenders() },
+      ...(resumed && { resumed }),
+      notice: (agent) => noticeOf(journal, agent, options.resultChars),
+      onEvent: options.onEvent,
+    })
+  }
+
+  /** Runs `work`, tells what came of it at once, and resolves when the session has ended. */
+  async function inSession<T>(session: SessionOptions, work: (crew: Crew) => Promise<Done<T>>, tellOutcome: (outcome: Promise<T & { readonly session: string }>) => void): Promise<void> {
+    const { kind, title, signal } = session
     const { cwd, root } = options
     signal?.throwIfAborted()
-    const crew = createCrew({ journal: options.journal(), maxRunning, maxLenders: options.maxLenders(), onEvent: options.onEvent })
-    const onAbort = () => crew.stopAll(BY_USER)
+    const crew = crewFor(session)
+    const onAbort = () => crew.stopAll(STOPPED_BY_USER)
     crews.add(crew)
     signal?.addEventListener('abort', onAbort, { once: true })
     let status = 'failed'
@@ -74,8 +108,17 @@ export function createSessions(options: {
       ])
       const done = await work(crew)
       status = done.status
-      return { ...done.value, session: crew.session }
-    } finally {
+      if (crew.list().length > 0) tellOutcome(Promise.resolve({ ...done.value, session: crew.session }))
+      await crew.empty()
+      await end()
+      tellOutcome(Promise.resolve({ ...done.value, session: crew.session }))
+    } catch (error) {
+      crew.stopAll({ ...STOPPED_BY_USER, reason: `The session failed: ${messageOf(error)}` })
+      await end()
+      throw error
+    }
+
+    async function end(): Promise<void> {
       signal?.removeEventListener('abort', onAbort)
       crews.delete(crew)
       await crew.record(crew.root, [{ type: 'session.ended', data: { status } }])
@@ -83,14 +126,12 @@ export function createSessions(options: {
   }
 
   return {
-    async open(session, work) {
-      const whole = inSession(session, work)
+    async open<T>(session: SessionOptions, work: (crew: Crew) => Promise<Done<T>>) {
+      const { promise, resolve, reject } = Promise.withResolvers<T & { readonly session: string }>()
+      const whole = inSession(session, work, resolve)
       open.add(whole)
-      try {
-        return await whole
-      } finally {
-        open.delete(whole)
-      }
+      whole.catch(reject).finally(() => open.delete(whole))
+      return promise
     },
     tell,
     tellOf(agent, event) {
@@ -105,8 +146,13 @@ export function createSessions(options: {
       if (crews.size === 0) noticed.push(diagnostic)
       tell({ type: 'diagnostic', data: diagnostic })
     },
+    find,
+    list: () => [...crews],
+    async settled() {
+      while (open.size > 0) await Promise.allSettled(open)
+    },
     async close() {
-      for (const crew of crews) crew.stopAll(BY_USER)
+      for (const crew of crews) crew.stopAll(STOPPED_BY_USER)
       await Promise.allSettled(open)
     },
   }

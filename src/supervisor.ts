@@ -1,37 +1,58 @@
 import { randomInt } from 'node:crypto'
-import type { AgentType } from './core/agent-type.ts'
-import type { CadreEvent, EventBody, EventSubject, NewEvent } from './core/events.ts'
-import type { Effort, Usage } from './core/contract.ts'
+import type { Usage } from './core/contract.ts'
 import { NO_USAGE } from './core/contract.ts'
-import type { Grant } from './core/grant.ts'
+import type { CadreEvent, DelegationStarted, EventBody, EventSubject, NewEvent, Sender } from './core/events.ts'
+import type { Restored } from './core/restored.ts'
+import type { RunOutcome } from './core/result.ts'
 import type { Stop } from './core/status.ts'
+import { PARENT_ENDED } from './core/status.ts'
 import { Stopped } from './core/stopped.ts'
+import { createMailbox } from './host/mailbox.ts'
+import type { Debt, Mailbox } from './host/mailbox.ts'
+import type { Session } from './host/session.ts'
 import type { Journal } from './journal/journal.ts'
 import { createSlots } from './schedule/slots.ts'
-import type { Slot, Slots } from './schedule/slots.ts'
+import type { Slot, SlotLimits, Slots } from './schedule/slots.ts'
 
 /** AGT-04. */
 const ID = { alphabet: '0123456789abcdefghijklmnopqrstuvwxyz', characters: 8 }
 
-/** A live agent: gone from here once its end is journaled. */
-export type Agent = {
+/** What an agent is from its first moment. */
+type Enlisted = {
   readonly subject: EventSubject
-  readonly title: string
-  readonly type: AgentType | null
-  readonly grant: Grant
+  /** As journaled: its rights, version, prompt and place. */
+  readonly started: DelegationStarted
   /** Full id of the model it runs on; null for a program. */
   readonly model: string | null
-  readonly effort: Effort | null
+  /** Where its run stood, if an earlier process began it. */
+  readonly restored: Restored | null
+}
+
+/** A live agent: gone from here once its end is journaled. */
+export type Agent = Enlisted & {
   readonly signal: AbortSignal
   readonly children: ReadonlySet<Agent>
+  readonly mailbox: Mailbox
   /** Resolves when its end is journaled. */
   readonly gone: Promise<void>
+  /** What ended it from outside; the first one counts (KIN-09). */
+  readonly stopped: Stop | null
+  /** ms since 1970 of its newest event. */
+  readonly lastActive: number
+  /** How its run ends; null until it was begun. */
+  run: Promise<RunOutcome> | null
+  /** Its conversation, once it runs. */
+  session: Session | null
+  /** When it began to run (monotonic, ms); null while it is queued. */
+  began: number | null
+  /** Its result is being made: it reads no more messages. */
+  ending: boolean
+  /** KIN-14. */
+  repeating: boolean
   /** Tokens of calls that failed for good: no reply carries them (BUD-06). */
   lostUsage: Usage
   /** Its place among the running ones, while it has one. */
   slot: Slot | null
-  /** What ended it from outside; the first one counts (KIN-09). */
-  readonly stopped: Stop | null
 }
 
 /** One session's agents: who is alive, who may run, and the way everything they do reaches the journal. */
@@ -42,36 +63,44 @@ export type Crew = {
   readonly root: EventSubject
   /** A subject with a new id for a child of `parent`. */
   newSubject(parent: EventSubject): EventSubject
-  enlist(agent: Omit<Agent, 'signal' | 'children' | 'gone' | 'slot' | 'lostUsage' | 'stopped'>): Agent
+  enlist(agent: Enlisted): Agent
+  find(id: string): Agent | undefined
+  /** To be called when an agent's end is journaled: it is gone from here, and its parent is told if it ran in the background. */
   dismiss(agent: Agent): void
   /** Stops an agent and everything below it, depth first (KIN-15); the first stop of each wins. */
   stop(agent: Agent, stop: Stop): void
   /** Stops everyone, also those that are yet to come. */
   stopAll(stop: Stop): void
+  /** Puts a message into an agent's mailbox, journaled ahead of the turn that reads it (STR-02). */
+  send(agent: Agent, letter: { readonly text: string; readonly from: Sender }): Promise<void>
   /** Journals events about one agent, resolves when they are durable, then tells the listeners. */
   record(subject: EventSubject, events: readonly EventBody[], key?: string): Promise<readonly CadreEvent[]>
   /** Tells the listeners only: for display, never journaled (MOD-06). */
   show(subject: EventSubject, event: EventBody): void
   list(): readonly Agent[]
+  /** Resolves when nobody is alive. */
+  empty(): Promise<void>
 }
 
-type LiveAgent = Agent & { readonly controller: AbortController; readonly children: Set<Agent>; readonly leave: () => void; stopped: Stop | null }
+type LiveAgent = Agent & { readonly controller: AbortController; readonly children: Set<Agent>; readonly leave: () => void; stopped: Stop | null; lastActive: number }
 
 /** What a supervisor needs of the journal. */
 type Log = Pick<Journal, 'append' | 'clean' | 'hasAgent' | 'findSession'>
 
-/** Starts one session: journals nothing by itself. `maxRunning` bounds the sub-agents that run at once (KIN-07). */
+/** One session's crew, a new one or that of a session that goes on. Journals nothing by itself. */
 export function createCrew(options: {
   readonly journal: Log
-  readonly maxRunning: number
-  /** Agents that may delegate alive at once: fewer than there can be threads. */
-  readonly maxLenders: number
+  readonly limits: SlotLimits
+  readonly resumed?: EventSubject
+  /** The result of an agent that ended, for its parent (DEL-01). */
+  notice(agent: string): Debt
   onEvent(event: CadreEvent): void
 }): Crew {
   const { journal, onEvent } = options
   const agents = new Map<string, LiveAgent>()
   const taken = new Set<string>()
   let stoppedAll: Stop | null = null
+  const emptied: (() => void)[] = []
   const newId = (prefix: string, isUsed: (id: string) => boolean): string => {
     for (;;) {
       const id = `${prefix}-${Array.from({ length: ID.characters }, () => ID.alphabet[randomInt(ID.alphabet.length)]).join('')}`
@@ -82,52 +111,98 @@ export function createCrew(options: {
     }
   }
   const newAgentId = () => newId('sa', (id) => journal.hasAgent(id))
-  const session = newId('ss', (id) => journal.findSession(id) !== undefined)
-  const rootId = newAgentId()
-  const root: EventSubject = { session, root: rootId, agent: rootId, parent: null, depth: 0 }
+  const newRoot = (): EventSubject => {
+    const agent = newAgentId()
+    return { session: newId('ss', (id) => journal.findSession(id) !== undefined), root: agent, agent, parent: null, depth: 0 }
+  }
+  const root = options.resumed ?? newRoot()
+  const { session } = root
 
   function stop(agent: Agent, why: Stop): void {
     const live = agents.get(agent.subject.agent)
     if (!live) return
-    for (const child of live.children) stop(child, { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it ended.' })
+    for (const child of live.children) stop(child, PARENT_ENDED)
     if (live.stopped) return
     live.stopped = why
     live.controller.abort(new Stopped(why))
   }
 
+  async function record(subject: EventSubject, events: readonly EventBody[], key?: string): Promise<readonly CadreEvent[]> {
+    if (events.length === 0) return []
+    const time = Date.now()
+    const live = agents.get(subject.agent)
+    if (live) live.lastActive = time
+    const journaled = await journal.append(events.map((event): NewEvent => ({ ...subject, ...event, time, ...(key !== undefined && { key }) })))
+    for (const event of journaled) onEvent(event)
+    return journaled
+  }
+
   return {
     session,
     root,
-    slots: createSlots(options.maxRunning, options.maxLenders),
+    slots: createSlots(options.limits),
     newSubject: (parent) => ({ session, root: parent.root, agent: newAgentId(), parent: parent.agent, depth: parent.depth + 1 }),
     enlist(agent) {
       const controller = new AbortController()
       const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
-      const live: LiveAgent = { ...agent, controller, signal: controller.signal, children: new Set(), gone, leave, slot: null, lostUsage: NO_USAGE, stopped: null }
+      const live: LiveAgent = {
+        ...agent,
+        controller,
+        signal: controller.signal,
+        children: new Set(),
+        mailbox: createMailbox(),
+        gone,
+        leave,
+        run: null,
+        session: null,
+        began: null,
+        ending: false,
+        repeating: false,
+        slot: null,
+        lostUsage: NO_USAGE,
+        stopped: null,
+        lastActive: Date.now(),
+      }
       agents.set(agent.subject.agent, live)
       if (agent.subject.parent !== null) agents.get(agent.subject.parent)?.children.add(live)
       if (stoppedAll) stop(live, stoppedAll)
       return live
     },
-    dismiss(agent) {
-      agents.get(agent.subject.agent)?.leave()
-      agents.delete(agent.subject.agent)
-      taken.delete(agent.subject.agent)
-      if (agent.subject.parent !== null) agents.get(agent.subject.parent)?.children.delete(agent)
+    find: (id) => agents.get(id),
+    dismiss({ subject: { agent, parent }, started }) {
+      const live = agents.get(agent)
+      if (!live) return
+      agents.delete(agent)
+      taken.delete(agent)
+      const above = parent === null ? undefined : agents.get(parent)
+      above?.children.delete(live)
+      if (started.background) above?.mailbox.owe(options.notice(agent))
+      live.leave()
+      if (agents.size === 0) for (const tell of emptied.splice(0)) tell()
     },
     stop,
     stopAll(why) {
       stoppedAll ??= why
       for (const agent of agents.values()) stop(agent, why)
     },
-    async record(subject, events, key) {
-      if (events.length === 0) return []
-      const time = Date.now()
-      const journaled = await journal.append(events.map((event): NewEvent => ({ ...subject, ...event, time, ...(key !== undefined && { key }) })))
-      for (const event of journaled) onEvent(event)
-      return journaled
+    async send(agent, letter) {
+      // In the mailbox before it is durable: the turn that reads it is journaled after it.
+      agent.mailbox.deliver(letter)
+      await record(agent.subject, [{ type: 'message.sent', data: letter }])
     },
+    record,
     show: (subject, event) => onEvent(journal.clean({ v: 1, seq: 0, time: Date.now(), ...subject, ...event })),
     list: () => [...agents.values()],
+    empty: () => agents.size === 0 ? Promise.resolve() : new Promise((resolve) => emptied.push(resolve)),
+  }
+}
+
+/** It waits for its sub-agents: its place is another's meanwhile, and may be its own child's (KIN-05). */
+export async function blocked<T>({ slot }: Agent, work: () => Promise<T>): Promise<T> {
+  slot?.lend()
+  try {
+    return await work()
+  } finally {
+    await slot?.reclaim()
   }
 }

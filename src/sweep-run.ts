@@ -7,8 +7,9 @@ import type { CadreEvent } from './core/events.ts'
 import type { Grant } from './core/grant.ts'
 import { narrow } from './core/narrow.ts'
 import type { AgentResult } from './core/result.ts'
-import { startAgent } from './delegate.ts'
-import type { Services, Start } from './delegate.ts'
+import { STOPPED_BY_USER } from './core/status.ts'
+import { readyAgent, startAgent } from './delegate.ts'
+import type { Services } from './services.ts'
 import type { SweepAgents, SweepInputs, SweepRun, SweepWork } from './sweep/contract.ts'
 import { readRegularFile } from './sweep/read-regular-file.ts'
 import { hashFile, readFunctions } from './tools/reading/index.ts'
@@ -70,23 +71,24 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
     work.signal?.throwIfAborted()
     const subject = crew.newSubject(crew.root)
     const onAbort = () => {
-      const agent = crew.list().find((live) => live.subject.agent === subject.agent)
-      if (agent) crew.stop(agent, { ending: { status: 'killed', cause: 'user' }, reason: 'The user stopped it.' })
+      const agent = crew.find(subject.agent)
+      if (agent) crew.stop(agent, STOPPED_BY_USER)
     }
     work.signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      const start: Start = {
+      const ready = readyAgent(services, {
         subject,
         type: of,
         narrowed: narrow(grant, of),
         title: work.title,
         prompt: work.prompt,
+        environment: services.environment.short(),
         model: on,
         ...(work.schema && { input: { outputSchema: work.schema, notes: [] } }),
         callId: null,
         ...(work.key !== undefined && { key: work.key }),
-      }
-      return await startAgent(services, start)
+      })
+      return await startAgent(services, ready).ended
     } finally {
       work.signal?.removeEventListener('abort', onAbort)
     }

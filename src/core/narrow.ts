@@ -115,6 +115,37 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
   }
 }
 
+/**
+ * The grant of an agent that goes on where another ended (STR-09): what that one held, as far as the agent that continues it may still give it.
+ * The call's own limits and tools only take away.
+ */
+export function renarrow(held: Grant, parent: Grant, call: WantedByCall = {}): Grant {
+  const named = call.tools === undefined ? null : parseList(call.tools)
+  const tools = held.tools.flatMap((tool) => {
+    const above = parent.tools.find(({ name }) => name === tool.name)
+    if (above?.effect !== tool.effect) return []
+    const within = { ...tool, only: [...tool.only, ...above.only] }
+    return named === null ? [within] : (restrict(within, named, parent) ?? [])
+  })
+  const only = parent.types.only
+  return {
+    ...held,
+    tools,
+    root: held.root,
+    paths: held.paths.filter((path) => parent.paths.includes(path) || path === parent.root),
+    types: {
+      only: only === null ? held.types.only : (held.types.only ?? only).filter((name) => only.some((other) => typeKey(other) === typeKey(name))),
+      except: [...new Set([...held.types.except, ...parent.types.except])],
+    },
+    mode: childMode(parent.mode, held.mode),
+    depth: Math.min(held.depth, Math.max(0, parent.depth - 1)),
+    limits: {
+      maxTurns: lower(call.maxTurns, held.limits.maxTurns) ?? held.limits.maxTurns,
+      timeout: lower(call.timeout, held.limits.timeout) ?? held.limits.timeout,
+    },
+  }
+}
+
 const lower = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b))
 
 /** GRA-05: the refusal when a narrowed grant holds nothing. */

@@ -1,4 +1,4 @@
-import type { Usage } from './contract.ts'
+import type { FileRead, Usage } from './contract.ts'
 import type { Json } from './json.ts'
 import type { Cause, FinalStatus } from './status.ts'
 
@@ -31,4 +31,10 @@ export type AgentResult = {
   readonly worktree: null | { readonly path: string; readonly branch: string; readonly baseSha: string; readonly behind: number }
   /** Messages it never read. */
   readonly undelivered: readonly string[]
+}
+
+export type RunOutcome = {
+  readonly result: AgentResult
+  /** The files it rests on; null: not known. */
+  readonly reads: readonly FileRead[] | null
 }

@@ -18,3 +18,11 @@ export const describeEnding = ({ status, cause }: Ending): string => (cause ? `$
 
 /** An ending together with the sentence a person or a parent model reads. */
 export type Stop = { readonly ending: Ending; readonly reason: string }
+
+/** KIN-15. */
+export const PARENT_ENDED: Stop = { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it ended.' }
+
+/** STR-04, 10: it is never continued. */
+export const STOPPED_BY_PARENT: Stop = { ending: { status: 'killed', cause: 'parent' }, reason: 'The agent that started it stopped it.' }
+
+export const STOPPED_BY_USER: Stop = { ending: { status: 'killed', cause: 'user' }, reason: 'The user stopped it.' }

@@ -3,7 +3,9 @@ import { addUsage, NO_USAGE, noOutcome } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
 import type { EventBody } from '../core/events.ts'
 import type { Json } from '../core/json.ts'
+import type { Restored } from '../core/restored.ts'
 import { Stopped } from '../core/stopped.ts'
+import type { Mailbox } from './mailbox.ts'
 
 /** KIN-11: what the last allowed turn is told. */
 const LAST_TURN = 'This is your last turn: answer now with what you have.'
@@ -11,25 +13,28 @@ const LAST_TURN = 'This is your last turn: answer now with what you have.'
 /** More files than this make a run's list of reads useless as a key: it is dropped, and the run is never taken as still valid. */
 const MAX_READS = 5_000
 
-export type OutputCheck = (text: string) => { readonly value: Json } | { readonly errors: string }
-
 export type SessionOptions = {
   readonly agent: string
   readonly model: Model
   readonly system: string
   readonly tools: readonly ToolSchema[]
-  readonly prompt: string
+  /** What the conversation begins with, the agent's own prompt last. */
+  readonly messages: readonly Message[]
   readonly maxTurns: number
   readonly effort?: Effort
   readonly cacheTtl?: '5m' | '1h'
-  /** AGT-10: checks the last reply; at most `schemaRetries` failed checks go back to the model. */
-  readonly output?: { readonly check: OutputCheck; readonly retries: number }
+  /** What is to be read before each turn. */
+  readonly mailbox: Mailbox
+  /** Where an interrupted run stood: it goes on from there, and no reply that is here is asked for again (JRN-03). */
+  readonly restored?: Restored
   readonly signal: AbortSignal
   /** Journals events; resolves once they are durable. */
   record(events: readonly EventBody[]): Promise<unknown>
   onDelta(delta: Delta): void
   /** Runs one granted call on the main side; never rejects for the tool's own failure. */
   runCall(call: ToolCall): Promise<ToolOutcome>
+  /** What each request ends with and no history keeps (DEL-11); null: nothing. */
+  trailer?(): string | null
   now(): number
   /** USD of one request, by the model that answered (0 when nobody knows its price). */
   cost(model: string, usage: Usage): number
@@ -49,27 +54,49 @@ export type Progress = {
   readonly reads: readonly FileRead[] | null
 }
 
-export type Session = { readonly host: Host; progress(): Progress }
+export type Session = {
+  readonly host: Host
+  progress(): Progress
+  /** The conversation so far, as its model was shown it. */
+  messages(): readonly Message[]
+  /** Turns it may still have. */
+  turnsLeft(): number
+}
 
 /** One agent's conversation on the main side, and the innermost host over it: journal, then act (JRN-02). */
 export function openSession(options: SessionOptions): Session {
-  const { agent, model, record, signal } = options
-  const messages: Message[] = [{ role: 'user', text: options.prompt }]
+  const { agent, model, record, signal, mailbox, restored } = options
+  const messages: Message[] = [...options.messages]
   const reads = new Map<string, FileRead>()
-  const notes: string[] = []
+  const notes: string[] = [...(restored?.notes ?? [])]
   const callIds = new Set<string>()
-  let readsKnown = true
-  let turn = 0
-  let toolCalls = 0
-  let repairs = 0
+  /** Turns of earlier runs count for none of this one's limits and figures. */
+  const turnsBefore = restored?.turnsBefore ?? 0
+  const lastTurn = turnsBefore + options.maxTurns
+  let readsKnown = restored === undefined
+  let turn = restored?.turn ?? 0
+  let asked = restored?.asked ?? false
+  let toolCalls = restored?.toolCalls ?? 0
   let usage = NO_USAGE
   let costUsd = 0
   let usedModel = model.id
-  let output = ''
-  let value: Json | null = null
+  let output = restored?.output ?? ''
+  let value: Json | null = restored?.value ?? null
   let inHand: readonly ToolCall[] = []
+  /** A reply of before the interruption that is still to be handed out. */
+  let pending = restored?.reply ?? null
   /** Outcomes of this side's own calls: what the far side hands in for them is not taken. */
   let own = new Map<string, ToolOutcome>()
+
+  for (const request of restored?.spent ?? []) pay(request.model, request.usage)
+  for (const message of messages) if (message.role === 'assistant') for (const { id } of message.calls) callIds.add(id)
+
+  function pay(by: string, used: Usage): void {
+    usage = addUsage(usage, used)
+    // Request by request: a price may depend on how long one is.
+    costUsd += options.cost(by, used)
+    usedModel = by
+  }
 
   function noteReads(outcomes: readonly ToolOutcome[]): void {
     for (const { reads: files, ok } of outcomes) {
@@ -92,16 +119,33 @@ export function openSession(options: SessionOptions): Session {
     return events
   }
 
+  /** The reply of before an interruption, with those of its calls that have no outcome yet; null when there is nothing left of it. */
+  function handOutAgain(): Reply | null {
+    const reply = pending
+    pending = null
+    if (reply === null) return null
+    const answered = new Map((restored?.outcomes ?? []).map((outcome) => [outcome.callId, outcome]))
+    const open = reply.calls.filter(({ id }) => !answered.has(id))
+    if (turn >= lastTurn && reply.calls.length > 0) throw turnLimit(options.maxTurns)
+    inHand = reply.calls
+    own = answered
+    return reply.calls.length === 0 || open.length > 0 ? { ...reply, calls: open } : null
+  }
+
   /** One turn. `before` is journaled with its start: nothing is asked before it is there. */
   async function ask(before: readonly EventBody[]): Promise<Reply> {
-    if (turn >= options.maxTurns) {
+    if (turn >= lastTurn) {
       await record(before)
       throw turnLimit(options.maxTurns)
     }
     turn += 1
-    const injected = turn === options.maxTurns && model.id !== 'script' ? [LAST_TURN] : []
+    const mail = mailbox.read()
+    messages.push(...mail.messages)
+    const injected = turn === lastTurn && model.id !== 'script' && !asked ? [LAST_TURN] : []
+    asked = false
     for (const text of injected) messages.push({ role: 'user', text, synthetic: 'reminder' })
-    await record([...before, { type: 'turn.started', data: { turn, injected } }])
+    await record([...before, ...mail.events, { type: 'turn.started', data: { turn, injected } }])
+    const trailer = options.trailer?.() ?? null
     const reply = uniqueCalls(await model.generate(
       {
         agent,
@@ -109,22 +153,19 @@ export function openSession(options: SessionOptions): Session {
         time: options.now(),
         system: options.system,
         tools: options.tools,
-        messages,
+        messages: trailer === null ? messages : [...messages, { role: 'user', text: trailer, synthetic: 'anchors' }],
         ...(options.effort !== undefined && { effort: options.effort }),
         ...(options.cacheTtl && { cacheTtl: options.cacheTtl }),
       },
       { signal, onDelta: options.onDelta },
     ), callIds)
-    usage = addUsage(usage, reply.usage)
-    // Request by request: a price may depend on how long one is.
-    costUsd += options.cost(reply.model, reply.usage)
-    usedModel = reply.model
+    pay(reply.model, reply.usage)
     if (reply.text) output = reply.text
     if (reply.value !== undefined) value = reply.value
     notes.push(...(reply.notes ?? []))
     toolCalls += reply.calls.length
     messages.push({ role: 'assistant', text: reply.text, calls: reply.calls, ...(reply.opaque !== undefined && { opaque: reply.opaque }) })
-    const spent = turn >= options.maxTurns && reply.calls.length > 0
+    const spent = turn >= lastTurn && reply.calls.length > 0
     await record([
       { type: 'turn.ended', data: { turn, reply } },
       ...(spent ? [] : reply.calls.map((call): EventBody => ({ type: 'tool.started', data: { turn, call } }))),
@@ -134,29 +175,11 @@ export function openSession(options: SessionOptions): Session {
     return reply
   }
 
-  /** AGT-10: a last reply that does not fit its schema goes back with the errors, a few times. */
-  async function askUntilValid(before: readonly EventBody[]): Promise<Reply> {
-    for (let events = before; ;) {
-      const reply = await ask(events)
-      if (reply.calls.length > 0 || !options.output) return reply
-      const checked = options.output.check(reply.text)
-      if ('value' in checked) {
-        value = checked.value
-        return reply
-      }
-      if (repairs >= options.output.retries || model.id === 'script') {
-        throw new Stopped({ ending: { status: 'failed', cause: 'output_schema' }, reason: `Its answer does not fit the output schema: ${checked.errors}` })
-      }
-      repairs += 1
-      const text = `Your answer does not fit the output schema: ${checked.errors}\nAnswer again with JSON that fits it, and nothing else.`
-      events = [{ type: 'message.sent', data: { text, from: 'schema' } }]
-      messages.push({ role: 'user', text, synthetic: 'reminder' })
-    }
-  }
-
   return {
     host: {
-      next: (outcomes) => askUntilValid(settle(outcomes)),
+      async next(outcomes) {
+        return handOutAgain() ?? ask(settle(outcomes))
+      },
       async call(calls) {
         return Promise.all(calls.map(async (call) => {
           if (!inHand.some(({ id }) => id === call.id)) throw new CadreError('INVARIANT', `The call ${call.id} of ${agent} was not handed out`)
@@ -170,7 +193,7 @@ export function openSession(options: SessionOptions): Session {
     progress: () => ({
       output,
       value,
-      turns: turn,
+      turns: turn - turnsBefore,
       toolCalls,
       usage,
       costUsd,
@@ -178,6 +201,8 @@ export function openSession(options: SessionOptions): Session {
       notes,
       reads: readsKnown ? [...reads.values()] : null,
     }),
+    messages: () => messages,
+    turnsLeft: () => lastTurn - turn,
   }
 }
 

@@ -1,5 +1,9 @@
+import { createLaunches } from './launches.ts'
+
 /** A place among the running agents of a session. */
 export type Slot = {
+  /** Whether its agent is blocked on its children. */
+  readonly lent: boolean
   /** Gives the place back for good; a second call does nothing. */
   leave(): void
   /** Gives the place to others while this agent is blocked on its children, so that nesting cannot deadlock. May be called once per child. */
@@ -8,89 +12,127 @@ export type Slot = {
   reclaim(): Promise<void>
 }
 
+/** What kind of place an agent needs. */
+export type Need = {
+  /** How many layers of delegation may lie below it (0); one that may delegate at all also counts among those that keep a thread while they are blocked. */
+  readonly levels?: number
+  /** Whether it runs in the background (KIN-07). */
+  readonly background?: boolean
+  /** Whether a model asked for it: such starts are paced (KIN-08). */
+  readonly paced?: boolean
+}
+
 export type Slots = {
-  /**
-   * Resolves in order of asking, when a place is free; rejects with the signal's reason. `levels`: how many layers of delegation may lie below
-   * the agent; one that may delegate at all also counts among those that keep a thread while they are blocked.
-   */
-  enter(signal: AbortSignal, levels?: number): Promise<Slot>
+  /** Resolves in order of asking, when a place is free; rejects with the signal's reason. */
+  enter(signal: AbortSignal, need?: Need): Promise<Slot>
   readonly running: number
   readonly queued: number
   /** Whether `enter` would wait. */
-  isFull(levels?: number): boolean
+  isFull(need?: Need): boolean
 }
 
-type Waiting = { readonly levels: number; readonly go: () => void }
+export type SlotLimits = {
+  readonly running: number
+  readonly background?: number
+  readonly lenders?: number
+  readonly launchPerSecond?: number
+}
+
+type Waiting = { readonly need: Need; readonly go: () => void }
 
 /**
- * At most `max` agents run at once; the others wait in order (KIN-07). An agent blocked on its children does not count (KIN-05), but it keeps its
- * thread: so at most `maxLenders` agents that may delegate are alive, and there is always a thread left for those that cannot. Of these places
- * each deeper layer keeps one to itself, so that whoever is blocked on a child that delegates gets it too.
+ * At most `running` agents run at once, and `background` of them in the background; the others wait in order (KIN-07). An agent blocked on its
+ * children does not count (KIN-05), but it keeps its thread: so at most `lenders` agents that may delegate are alive, and there is always a thread
+ * left for those that cannot. Of these places each deeper layer keeps one to itself, so that whoever is blocked on a child that delegates gets it
+ * too.
  */
-export function createSlots(max: number, maxLenders = Infinity): Slots {
+export function createSlots({ running: max, background: maxBackground = Infinity, lenders: maxLenders = Infinity, launchPerSecond = Infinity }: SlotLimits): Slots {
+  const launches = createLaunches(launchPerSecond)
   let running = 0
+  let inBackground = 0
   let lenders = 0
+  let look: NodeJS.Timeout | undefined
   /** Agents that lent their place and want it back go before agents that have not begun. */
-  const returning: (() => void)[] = []
+  const returning = new Set<Waiting>()
   const waiting = new Set<Waiting>()
 
-  const admits = (levels: number) => running < max && (levels === 0 || lenders < Math.max(1, maxLenders - (levels - 1)))
+  const hasRoom = ({ background }: Need) => running < max && (!background || inBackground < maxBackground)
+  const admits = (need: Need) => hasRoom(need)
+    && (!need.levels || lenders < Math.max(1, maxLenders - (need.levels - 1)))
+    && (!need.paced || launches.wait() === 0)
 
-  function take(levels: number): void {
+  /** Whoever waits already and could go is ahead of a newcomer. */
+  const mustWait = (need: Need) => !admits(need) || waiting.values().some((other) => admits(other.need))
+
+  function run({ background }: Need): void {
     running += 1
-    if (levels > 0) lenders += 1
+    if (background) inBackground += 1
   }
 
-  /** Hands free places on, in order; one that waits for a lender's place lets others pass. */
+  function take(need: Need): void {
+    run(need)
+    if (need.levels) lenders += 1
+    if (need.paced) launches.note()
+  }
+
+  /** Hands free places on, in order; one that must wait for more than a place lets others pass. */
   function pump(): void {
     while (running < max) {
-      const back = returning.shift()
-      const next = back ? undefined : [...waiting].find(({ levels }) => admits(levels))
+      const back = returning.values().find(({ need }) => hasRoom(need))
+      const next = back ?? waiting.values().find(({ need }) => admits(need))
+      if (!next) break
       if (back) {
-        running += 1
-        back()
-      } else if (next) {
+        returning.delete(back)
+        run(back.need)
+      } else {
         waiting.delete(next)
-        take(next.levels)
-        next.go()
-      } else return
+        take(next.need)
+      }
+      next.go()
     }
+    clearTimeout(look)
+    const due = launches.wait()
+    if (due > 0 && waiting.size > 0) look = setTimeout(pump, due)
   }
 
-  function free(): void {
+  function free({ background }: Need): void {
     running -= 1
+    if (background) inBackground -= 1
     pump()
   }
 
-  function makeSlot(levels: number): Slot {
+  function makeSlot(need: Need): Slot {
     let lent = 0
     let left = false
     return {
+      get lent() {
+        return lent > 0
+      },
       leave() {
         if (left) return
         left = true
-        if (levels > 0) lenders -= 1
-        if (lent === 0) free()
+        if (need.levels) lenders -= 1
+        if (lent === 0) free(need)
         else pump()
       },
       lend() {
         lent += 1
-        if (lent === 1 && !left) free()
+        if (lent === 1 && !left) free(need)
       },
       async reclaim() {
         if (lent > 1 || left) {
           lent -= 1
           return
         }
-        if (running < max) running += 1
+        if (hasRoom(need)) run(need)
         else {
           const { promise, resolve } = Promise.withResolvers<void>()
-          returning.push(resolve)
+          returning.add({ need, go: resolve })
           await promise
         }
         lent -= 1
         // It ended, or lent its place to another child, while it waited for its own: what it just got goes on.
-        if (left || lent > 0) free()
+        if (left || lent > 0) free(need)
       },
     }
   }
@@ -102,27 +144,28 @@ export function createSlots(max: number, maxLenders = Infinity): Slots {
     get queued() {
       return waiting.size
     },
-    isFull: (levels = 0) => !admits(levels),
-    async enter(signal, levels = 0) {
+    isFull: (need = {}) => mustWait(need),
+    async enter(signal, need = {}) {
       signal.throwIfAborted()
-      if (admits(levels)) {
-        take(levels)
-        return makeSlot(levels)
+      if (!mustWait(need)) {
+        take(need)
+        return makeSlot(need)
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const place: Waiting = { levels, go: resolve }
+      const place: Waiting = { need, go: resolve }
       // Handed a place in the same moment: `waiting` no longer holds it, and the place is used.
       const onAbort = () => {
         if (waiting.delete(place)) reject(signal.reason)
       }
       waiting.add(place)
       signal.addEventListener('abort', onAbort, { once: true })
+      pump()
       try {
         await promise
       } finally {
         signal.removeEventListener('abort', onAbort)
       }
-      return makeSlot(levels)
+      return makeSlot(need)
     },
   }
 }

@@ -13,8 +13,12 @@ const schema = z.object({
   subagent_type: z.string().optional(),
   model: z.string().optional(),
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  run_in_background: z.boolean().optional(),
   readOnly: z.boolean().optional(),
+  forkContext: z.boolean().optional().describe('start with this conversation'),
+  continue: z.string().optional().describe('id of an ended sub-agent to go on with'),
   name: z.string().optional(),
+  expected_duration: z.number().optional().describe('seconds'),
   timeout: z.number().optional().describe('seconds'),
   tools: z.array(z.string()).optional(),
   max_turns: z.int().optional(),
@@ -23,12 +27,19 @@ const schema = z.object({
 
 /** A delegation as asked for, checked (AGT-01, 02). Times in seconds. */
 export type DelegationInput = {
-  readonly title: string
+  /** Null: that of the agent it continues. */
+  readonly title: string | null
   readonly prompt: string
   readonly type?: string
   readonly model?: string
   readonly effort?: Effort
+  readonly background?: boolean
   readonly readOnly?: boolean
+  /** KIN-02. */
+  readonly fork: boolean
+  /** The ended agent it goes on with (STR-08). */
+  readonly continues?: string
+  readonly expectedDuration?: number
   readonly timeout?: number
   readonly tools?: readonly string[]
   readonly maxTurns?: number
@@ -38,19 +49,28 @@ export type DelegationInput = {
 }
 
 const KNOWN = new Set([...Object.keys(schema.shape), 'task', 'label', 'team_name', 'mode', 'isolation'])
+/** What a continued agent keeps (STR-09). */
+const KEPT = ['subagent_type', 'model', 'effort', 'readOnly', 'forkContext', 'isolation'] as const
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** Reads the input of the `agent` tool; the error is the literal text of AGT-02 where it has one. */
 export function parseDelegation(input: JsonObject): { readonly value: DelegationInput } | { readonly error: string } {
   const description = text(input['description']) ?? text(input['task'])
   const prompt = text(input['prompt'])
-  if (description === null) return { error: 'description is required' }
+  const continues = text(input['continue'])
+  if (description === null && continues === null) return { error: 'description is required' }
   if (prompt === null) return { error: 'prompt is required' }
-  const readOnly = boolean(input['readOnly'])
-  if (readOnly === null) return { error: 'readOnly must be true or false' }
+  const switches = { readOnly: boolean(input['readOnly']), background: boolean(input['run_in_background']), fork: boolean(input['forkContext']) }
+  if (switches.readOnly === null) return { error: 'readOnly must be true or false' }
+  if (switches.background === null) return { error: 'run_in_background must be true or false' }
+  if (switches.fork === null) return { error: 'forkContext must be true or false' }
+  const kept = KEPT.filter((field) => continues !== null && input[field] !== undefined && input[field] !== null)
+  if (kept.length > 0) return { error: `Drop ${kept.join(', ')}: a continued agent keeps its own.` }
   if (input['isolation'] === 'remote') return { error: 'isolation must be worktree or none' }
   const timeout = positive(input['timeout'])
   if (timeout === null) return { error: 'timeout must be a number of seconds above 0' }
+  const expectedDuration = positive(input['expected_duration'])
+  if (expectedDuration === null) return { error: 'expected_duration must be a number of seconds above 0' }
   const maxTurns = positive(input['max_turns'])
   if (maxTurns === null || (maxTurns !== undefined && !Number.isInteger(maxTurns))) return { error: 'max_turns must be a whole number above 0' }
   const tools = list(input['tools'])
@@ -61,17 +81,22 @@ export function parseDelegation(input: JsonObject): { readonly value: Delegation
   if (effort !== undefined && effort !== null && !(typeof effort === 'string' && EFFORTS.includes(effort)) && !Number.isInteger(effort)) {
     return { error: `effort must be one of ${EFFORTS.join(', ')} or an integer` }
   }
+  const title = text(input['name']) ?? text(input['label']) ?? description
   const type = text(input['subagent_type'])
   const model = text(input['model'])
   const ignored = Object.keys(input).filter((field) => !KNOWN.has(field) || (field === 'isolation' && input[field] !== 'none'))
   return {
     value: {
-      title: titleOf(text(input['name']) ?? text(input['label']) ?? description),
+      title: title === null ? null : titleOf(title),
       prompt,
+      fork: switches.fork ?? false,
+      ...(continues !== null && { continues }),
+      ...(switches.background !== undefined && { background: switches.background }),
+      ...(expectedDuration !== undefined && { expectedDuration }),
       ...(type !== null && { type }),
       ...(model !== null && { model }),
       ...(effort !== undefined && effort !== null && { effort: effort as Effort }),
-      ...(readOnly !== undefined && { readOnly }),
+      ...(switches.readOnly !== undefined && { readOnly: switches.readOnly }),
       ...(timeout !== undefined && { timeout }),
       ...(tools !== undefined && { tools }),
       ...(maxTurns !== undefined && { maxTurns }),
@@ -85,6 +110,7 @@ export function parseDelegation(input: JsonObject): { readonly value: Delegation
 const plain = defineTool({
   name: 'agent',
   effect: 'delegate',
+  repeatable: true,
   description: 'Start a sub-agent with its own context. Use it for work that would fill yours; do a known read, one search or an edit you understand yourself. It knows only prompt: say what to do and what to return. It is read-only unless readOnly is false. Its result comes to you, not the user. Put independent calls in one reply; run in the background what you do not need next.',
   input: schema,
 })

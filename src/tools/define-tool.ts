@@ -11,8 +11,20 @@ export type MainContext = {
   readonly callId: string
   /** The asking agent's `agent` tool; see `delegate.ts`. Rejects with CadreError REFUSED for a refusal. */
   delegate(input: JsonObject, callId: string): Promise<ToolAnswer>
+  /** What it may do to the agents it started; see `companions.ts`. Each rejects with CadreError REFUSED for an agent it did not start (STR-01). */
+  readonly companions: Companions
   /** Who last changed these lines, as git knows: JSON, and what it rests on. */
   blame(path: string, lines: readonly number[]): Promise<ToolAnswer>
+}
+
+/** The tools beside `agent` (STR-02…07). Times in seconds. */
+export type Companions = {
+  send(id: string, message: string): Promise<ToolAnswer>
+  stop(id: string): Promise<ToolAnswer>
+  /** `ids` null: all that run in the background. */
+  wait(ids: readonly string[] | null, until: 'all' | 'any', timeout: number | null): Promise<ToolAnswer>
+  list(): Promise<ToolAnswer>
+  check(id: string, offset: number): Promise<ToolAnswer>
 }
 
 /** A tool: one constant in one file. Without `run` it is a read tool whose function lives in `reading/` and runs in the agent's thread. */
@@ -23,6 +35,8 @@ export type Tool = {
   /** The checked input with its defaults, or one sentence that names the field and what was expected (TOO-01). */
   check(input: Json): { readonly input: JsonObject } | { readonly error: string }
   readonly run?: (input: JsonObject, context: MainContext) => Promise<ToolAnswer>
+  /** Whether a call that was interrupted may be run again (JRN-04): it changes nothing, or finds what it began. */
+  readonly repeatable: boolean
 }
 
 /** Makes a tool from its zod schema: one schema for the check, the types and what the model sees. */
@@ -31,13 +45,18 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: {
   readonly effect: Effect
   readonly description: string
   readonly input: z.ZodObject<Shape>
+  /** The fields a model is shown, where the check takes more spellings than need be learned; default all. */
+  readonly shown?: readonly (keyof Shape & string)[]
+  /** Default: whether its effect is `read`. */
+  readonly repeatable?: boolean
   readonly run?: (input: z.output<z.ZodObject<Shape>>, context: MainContext) => Promise<ToolAnswer>
 }): Tool {
-  const { name, effect, description, input: schema, run } = definition
+  const { name, effect, description, input: schema, shown, run, repeatable = effect === 'read' } = definition
   return {
     name,
     effect,
-    schema: { name, description, input: jsonSchemaOf(schema) },
+    repeatable,
+    schema: { name, description, input: jsonSchemaOf(schema, shown) },
     check(input) {
       const parsed = schema.safeParse(input)
       return parsed.success ? { input: parsed.data as JsonObject } : { error: describeIssue(parsed.error, input) }
@@ -47,9 +66,12 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: {
   }
 }
 
-function jsonSchemaOf(schema: z.ZodObject): JsonObject {
+function jsonSchemaOf(schema: z.ZodObject, shown?: readonly string[]): JsonObject {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io: 'input' })
-  return JSON.parse(JSON.stringify(json)) as JsonObject
+  const whole = JSON.parse(JSON.stringify(json)) as JsonObject
+  const fields = whole['properties']
+  if (shown === undefined || !isObject(fields)) return whole
+  return { ...whole, properties: Object.fromEntries(shown.map((name) => [name, fields[name]])) }
 }
 
 function describeIssue(error: z.ZodError, input: Json): string {

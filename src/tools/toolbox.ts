@@ -1,5 +1,5 @@
 import type { ToolCall, ToolSchema } from '../core/contract.ts'
-import type { Grant, ToolFacts } from '../core/grant.ts'
+import type { ToolFacts } from '../core/grant.ts'
 import type { JsonObject } from '../core/json.ts'
 import { toolsNamed } from '../core/tool-names.ts'
 import type { Tool } from './define-tool.ts'
@@ -8,8 +8,8 @@ import type { Tool } from './define-tool.ts'
 export type Toolbox = {
   readonly facts: readonly ToolFacts[]
   find(name: string): Tool | undefined
-  /** What a model is shown: exactly the granted tools (GRA-09), in the toolbox's order, so byte-equal over runs (MOD-07). */
-  schemas(grant: Grant): readonly ToolSchema[]
+  /** What a model is shown: exactly the tools of these names (GRA-09), in the toolbox's order, so byte-equal over runs (MOD-07). */
+  schemas(names: readonly string[]): readonly ToolSchema[]
   /** A call's tool, and its checked input or the sentence that says what is wrong with it. */
   check(call: ToolCall): { readonly tool: Tool; readonly input: JsonObject } | { readonly error: string }
 }
@@ -22,7 +22,7 @@ export function createToolbox(tools: readonly Tool[]): Toolbox {
   return {
     facts: tools.map(({ name, effect }) => ({ name, effect })),
     find,
-    schemas: (grant) => tools.filter(({ name }) => grant.tools.some((granted) => granted.name === name)).map(({ schema }) => schema),
+    schemas: (names) => tools.filter(({ name }) => names.includes(name)).map(({ schema }) => schema),
     check(call) {
       const tool = find(call.name)
       if (!tool) return { error: `Unknown tool ${call.name}. Available: ${available.join(', ')}.` }

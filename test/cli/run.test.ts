@@ -35,7 +35,7 @@ describe('CMD-01, CMD-02: cadre -p', () => {
   })
 
   test('the prompt may stand on stdin, with and without -p', async () => {
-    const { ask } = await place(({ lastUserText }) => ({ text: `heard ${lastUserText}` }))
+    const { ask } = await place(({ task }) => ({ text: `heard ${task}` }))
     expect((await ask(['-p'], 'from a pipe\n')).stdout).toBe('heard from a pipe\n')
     expect((await ask([], 'also from a pipe\n')).stdout).toBe('heard also from a pipe\n')
     expect(await ask(['-p'], '')).toMatchObject({ code: 2, stdout: '' })
@@ -51,7 +51,7 @@ describe('CMD-01, CMD-02: cadre -p', () => {
 })
 
 test('SET-03: CADRE_TRACE=1 tells every journaled event on stderr, and nothing else on stdout; CADRE_PROFILE writes where the time went', async () => {
-  const { cadre, env, root, server } = await place(({ lastUserText }) => ({ text: lastUserText }))
+  const { cadre, env, root, server } = await place(({ task }) => ({ text: task }))
   const run = await cadre(['-p', 'hello'], { env: { ...env, CADRE_TRACE: '1', CADRE_PROFILE: 'profile.json', OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-test', CADRE_MODEL: 'openai/scripted-model' } })
   expect(run.stdout).toBe('hello\n')
   expect(run.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
@@ -108,7 +108,7 @@ describe('CMD-03: exit codes', () => {
 
 describe('TYP-14, TYP-18: --agent and --agents', () => {
   test('a type given on the command line runs as the main agent, its initialPrompt before the prompt', async () => {
-    const { ask, server } = await place(({ lastUserText }) => ({ text: lastUserText }))
+    const { ask, server } = await place(({ task }) => ({ text: task }))
     const types = JSON.stringify({ greeter: { description: 'greets', prompt: 'You greet.', initialPrompt: 'Be brief.', tools: 'Read' } })
     expect((await ask(['-p', 'Say hello', '--agent', 'greeter', '--agents', types])).stdout).toBe('Be brief.\n\nSay hello\n')
     expect(server.requests[0]?.request?.system).toContain('# Your role: greeter\nYou greet.')

@@ -17,7 +17,7 @@ describe('AGT-11, KIN-03: calls of one reply run side by side', () => {
             waiting.push(resolve)
             if (waiting.length === 8) for (const go of waiting) go()
           })
-          return { text: `answer to ${request.lastUserText}` }
+          return { text: `answer to ${request.task}` }
         }),
       })
       const result = await cadre.run({ prompt: 'Split this in eight.' })

@@ -19,7 +19,7 @@ test('a type whose outputSchema is no schema is a refusal, and its parent goes o
 test('AGT-10: a pattern that runs for ever on an answer holds nobody else up', async () => {
   const pattern = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
   const { cadre, events } = await lab({
-    script: parentAndChildren([part(1, { output_schema: pattern }), part(2)], ({ lastUserText }) => ({ text: lastUserText.includes('part 2') ? 'fine' : `{"a":"${'a'.repeat(40)}!"}` })),
+    script: parentAndChildren([part(1, { output_schema: pattern }), part(2)], ({ task }) => ({ text: task.includes('part 2') ? 'fine' : `{"a":"${'a'.repeat(40)}!"}` })),
   })
   expect((await cadre.run({ prompt: 'go' })).status).toBe('completed')
   const ends = ofType(events, 'delegation.ended').filter(({ depth }) => depth === 1).map(({ data }) => [data.result.title, data.result.status, data.result.cause])
@@ -119,7 +119,7 @@ test('JRN-08: keys are also in no delta and no returned result', async () => {
 
 test('GRA-05: a user\'s tool list that names nothing there is refused before anything exists', async () => {
   const { cadre } = await lab()
-  await expect(cadre.run({ prompt: 'go', tools: ['Raed'] })).rejects.toThrow('No tool is left for main: it asks for Raed; available here: read, ls, glob, grep, blame, agent.')
+  await expect(cadre.run({ prompt: 'go', tools: ['Raed'] })).rejects.toThrow('No tool is left for main: it asks for Raed; available here: read, ls, glob, grep, blame, agent, agent_send, agent_stop, agent_wait, agent_check.')
 })
 
 test('a folder that is not there is one clear error', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { CadreEvent } from '../../src/core/events.ts'
+import { isObject } from '../../src/core/json.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { Orchestrator, OrchestratorOptions } from '../../src/api.ts'
 import { createOrchestrator } from '../../src/orchestrator.ts'
@@ -41,7 +42,11 @@ export async function lab(options: {
     cwd: root,
     watch: false,
     env: { PATH: process.env['PATH'], HOME: folder, CADRE_HOME: home, OPENAI_API_KEY: 'sk-test-openai', ANTHROPIC_API_KEY: 'sk-test-anthropic', OPENAI_BASE_URL: `${server.url}/v1`, ANTHROPIC_BASE_URL: server.url },
-    settings: { model: wire === 'openai' ? 'openai/gpt-test' : 'anthropic/claude-test', ...options.settings },
+    settings: {
+      model: wire === 'openai' ? 'openai/gpt-test' : 'anthropic/claude-test',
+      ...options.settings,
+      limits: { launchPerSecond: 10_000, ...(isObject(options.settings?.['limits']) && options.settings['limits']) },
+    },
     onEvent: (event) => void events.push(event),
     ...options.orchestrator,
   })

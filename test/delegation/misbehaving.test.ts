@@ -14,8 +14,8 @@ describe('KIN-13, KIN-09: what happens in one agent\'s thread costs that agent o
     const good = Array.from({ length: 9 }, (_, i) => `good ${i}`)
     const { cadre, events } = await lab({
       orchestrator: { runner: createThreads({ entry: new URL('fixtures/saboteur.ts', import.meta.url), heapMb: 32 }) },
-      script: parentAndChildren([...bad.map((name) => part(name, name === 'regex' ? HANG_SECONDS : undefined)), ...good.map((name) => part(name))], ({ turn, lastUserText }) =>
-        turn <= 3 ? { text: 'on my way', calls: [{ name: 'read', input: { path: bad.includes(lastUserText) ? lastUserText : 'a.txt' } }] } : { text: `${lastUserText} done` }),
+      script: parentAndChildren([...bad.map((name) => part(name, name === 'regex' ? HANG_SECONDS : undefined)), ...good.map((name) => part(name))], ({ turn, task }) =>
+        turn <= 3 ? { text: 'on my way', calls: [{ name: 'read', input: { path: bad.includes(task) ? task : 'a.txt', limit: turn } }] } : { text: `${task} done` }),
     })
     const result = await cadre.run({ prompt: 'go' })
     expect(result.status).toBe('completed')

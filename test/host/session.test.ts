@@ -5,6 +5,9 @@ import type { EventBody } from '../../src/core/events.ts'
 import { runLoop } from '../../src/core/loop.ts'
 import { cancellable } from '../../src/host/cancellable.ts'
 import { granted } from '../../src/host/granted.ts'
+import { insistent } from '../../src/host/insistent.ts'
+import { createMailbox } from '../../src/host/mailbox.ts'
+import { fitsSchema } from '../../src/host/repaired.ts'
 import { openSession } from '../../src/host/session.ts'
 import type { SessionOptions } from '../../src/host/session.ts'
 
@@ -31,7 +34,8 @@ function session(replies: readonly Reply[], options: Partial<SessionOptions> = {
     model,
     system: '',
     tools: [],
-    prompt: 'go',
+    messages: [{ role: 'user', text: 'go' }],
+    mailbox: createMailbox(),
     maxTurns: 50,
     signal: new AbortController().signal,
     record: async (more) => void events.push(...more),
@@ -100,16 +104,23 @@ describe('KIN-11: the turn limit', () => {
 describe('AGT-10: the output schema', () => {
   const check = (text: string) => (text === '42' ? { value: 42 } : { errors: 'it is not 42' })
 
+  function checked(replies: readonly Reply[]) {
+    const mailbox = createMailbox()
+    const values: unknown[] = []
+    const opened = session(replies, { mailbox })
+    return { ...opened, values, repaired: insistent(opened.host, fitsSchema({ check, retries: 3, before: 0, mailbox, take: (value) => void values.push(value) })) }
+  }
+
   test('errors go back to the model, and a valid value is kept', async () => {
-    const { host, asked, progress } = session([reply('no'), reply('42')], { output: { check, retries: 3 } })
-    await host.next([])
+    const { repaired, asked, progress, values } = checked([reply('no'), reply('42')])
+    await repaired.next([])
     expect(asked[1]?.at(-1)).toMatchObject({ role: 'user', text: expect.stringContaining('it is not 42') })
-    expect(progress()).toMatchObject({ value: 42, turns: 2 })
+    expect([values, progress().turns]).toEqual([[42], 2])
   })
 
   test('after the allowed repairs the run fails with the raw text kept', async () => {
-    const { host, progress } = session([reply('a'), reply('b'), reply('c'), reply('d')], { output: { check, retries: 3 } })
-    await expect(host.next([])).rejects.toMatchObject({ stop: { ending: { status: 'failed', cause: 'output_schema' } } })
+    const { repaired, progress } = checked([reply('a'), reply('b'), reply('c'), reply('d')])
+    await expect(repaired.next([])).rejects.toMatchObject({ stop: { ending: { status: 'failed', cause: 'output_schema' } } })
     expect(progress().output).toBe('d')
   })
 })

@@ -8,7 +8,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('KIN-07: at most so many agents run, further ones wait in order', () => {
   test('places are handed on first come, first served', async () => {
-    const slots = createSlots(2)
+    const slots = createSlots({ running: 2 })
     const order: number[] = []
     const first = await Promise.all([slots.enter(forever), slots.enter(forever)])
     const rest = [1, 2, 3].map(async (n) => {
@@ -24,7 +24,7 @@ describe('KIN-07: at most so many agents run, further ones wait in order', () =>
   })
 
   test('one that is stopped while it waits leaves the queue', async () => {
-    const slots = createSlots(1)
+    const slots = createSlots({ running: 1 })
     const held = await slots.enter(forever)
     const stopping = new AbortController()
     const waiting = slots.enter(stopping.signal)
@@ -36,7 +36,7 @@ describe('KIN-07: at most so many agents run, further ones wait in order', () =>
   })
 
   test('leaving twice frees one place', async () => {
-    const slots = createSlots(2)
+    const slots = createSlots({ running: 2 })
     const [a] = await Promise.all([slots.enter(forever), slots.enter(forever)])
     a.leave()
     a.leave()
@@ -46,7 +46,7 @@ describe('KIN-07: at most so many agents run, further ones wait in order', () =>
 
 describe('KIN-05: an agent blocked on its children lends its place', () => {
   test('a chain of nested agents finishes with one place', async () => {
-    const slots = createSlots(1)
+    const slots = createSlots({ running: 1 })
     const nest = async (depth: number): Promise<number> => {
       const slot = await slots.enter(forever)
       let below = 0
@@ -63,7 +63,7 @@ describe('KIN-05: an agent blocked on its children lends its place', () => {
   })
 
   test('a returning agent goes before one that has not begun', async () => {
-    const slots = createSlots(1)
+    const slots = createSlots({ running: 1 })
     const parent = await slots.enter(forever)
     parent.lend()
     const child = await slots.enter(forever)
@@ -80,29 +80,29 @@ describe('KIN-05: an agent blocked on its children lends its place', () => {
 })
 
 test('agents that may delegate leave room for those that cannot: however many are blocked, a leaf gets a place', async () => {
-  const slots = createSlots(2, 3)
+  const slots = createSlots({ running: 2, lenders: 3 })
   const blocked = []
   for (let i = 0; i < 3; i += 1) {
-    const slot = await slots.enter(forever, 1)
+    const slot = await slots.enter(forever, { levels: 1 })
     slot.lend()
     blocked.push(slot)
   }
-  const fourth = slots.enter(forever, 1)
-  expect([slots.running, slots.queued, slots.isFull(1), slots.isFull()]).toEqual([0, 1, true, false])
+  const fourth = slots.enter(forever, { levels: 1 })
+  expect([slots.running, slots.queued, slots.isFull({ levels: 1 }), slots.isFull()]).toEqual([0, 1, true, false])
   const leaf = await slots.enter(forever)
   blocked[0]?.leave()
   ;(await fourth).leave()
   leaf.leave()
   for (const slot of blocked) slot.leave()
-  expect([slots.running, slots.queued, slots.isFull(1)]).toEqual([0, 0, false])
+  expect([slots.running, slots.queued, slots.isFull({ levels: 1 })]).toEqual([0, 0, false])
 })
 
 test('trees of any depth and width finish, whatever the limits (KIN-05)', async () => {
   await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 4, max: 6 }), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (max, maxLenders, depth, width) => {
-    const slots = createSlots(max, maxLenders)
+    const slots = createSlots({ running: max, lenders: maxLenders })
     let ended = 0
     const grow = async (levels: number): Promise<void> => {
-      const slot = await slots.enter(forever, levels)
+      const slot = await slots.enter(forever, { levels })
       if (levels > 0) {
         await Promise.all(Array.from({ length: width }, async () => {
           slot.lend()
@@ -125,7 +125,7 @@ test('on random histories no place is lost and the limit holds', async () => {
     fc.integer({ min: 1, max: 3 }),
     fc.array(fc.tuple(fc.constantFrom('enter', 'leave', 'lend', 'reclaim', 'abort', 'wait'), fc.nat(30)), { maxLength: 60 }),
     async (max, maxLenders, steps) => {
-      const slots = createSlots(max, maxLenders)
+      const slots = createSlots({ running: max, lenders: maxLenders })
       const held: { slot: Slot; lent: number }[] = []
       const pending: { controller: AbortController; done: Promise<void> }[] = []
       const reclaims: Promise<void>[] = []
@@ -133,7 +133,7 @@ test('on random histories no place is lost and the limit holds', async () => {
         const one = held[n % Math.max(1, held.length)]
         if (step === 'enter') {
           const controller = new AbortController()
-          pending.push({ controller, done: slots.enter(controller.signal, n % 3).then((slot) => void held.push({ slot, lent: 0 }), () => {}) })
+          pending.push({ controller, done: slots.enter(controller.signal, { levels: n % 3 }).then((slot) => void held.push({ slot, lent: 0 }), () => {}) })
         } else if (step === 'abort') pending[n % Math.max(1, pending.length)]?.controller.abort(new Error('stop'))
         else if (step === 'leave' && one) one.slot.leave()
         else if (step === 'lend' && one) {

@@ -13,6 +13,8 @@ export type ScriptRequest = {
   readonly system: string
   /** The text of the last message a user wrote (tool results are none). */
   readonly lastUserText: string
+  /** The same without the lines an agent's first message begins with: where it is. */
+  readonly task: string
   /** The results handed in since the last assistant message, in their order. */
   readonly toolResults: readonly ToolResult[]
   /** 1 for the first request of a conversation, 2 after its first reply, and so on: any number of agents can share a script. */

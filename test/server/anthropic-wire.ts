@@ -15,7 +15,7 @@ export const anthropicWire: WireFormat = {
   streamError: (message) => sse('error', { type: 'error', error: { type: 'overloaded_error', message } }),
 }
 
-function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'> {
+function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers' | 'task'> {
   const messages = objects(body['messages'])
   const names = new Map<string, string>()
   let lastUserText = ''

@@ -24,7 +24,7 @@ export const openaiWire: WireFormat = {
   streamError: (message) => sse({ error: { message, type: 'server_error', param: null, code: null } }),
 }
 
-function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'> {
+function read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers' | 'task'> {
   const system: string[] = []
   const names = new Map<string, string>()
   let lastUserText = ''

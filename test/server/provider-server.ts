@@ -59,7 +59,8 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     const path = new URL(incoming.url ?? '/', 'http://127.0.0.1').pathname
     const body = parseObject(text)
     const wire = incoming.method === 'POST' ? wireOf(path) : null
-    const seen = wire && body ? { wire: wire.name, body, headers, ...wire.read(body) } : null
+    const read = wire && body ? wire.read(body) : null
+    const seen = wire && body && read ? { wire: wire.name, body, headers, ...read, task: taskOf(read.lastUserText) } : null
     const record: Writable<RecordedRequest> = {
       method: incoming.method ?? '', path, headers, text, body: body ?? {}, request: seen, startedMs, endedMs: null, aborted: false,
     }
@@ -113,6 +114,9 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     },
   }
 }
+
+/** `Folder: …`, more lines, a blank one: PRO-01. */
+const taskOf = (text: string): string => text.replace(/^Folder: .*\n(?:.+\n)*\n/, '')
 
 function wireOf(path: string): WireFormat | null {
   if (path.endsWith('/v1/messages')) return anthropicWire

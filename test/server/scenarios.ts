@@ -10,7 +10,7 @@ function reader(request: ScriptRequest): Answer {
   if (request.turn <= READS_PER_AGENT && hasTool(request, 'read')) {
     return { calls: [{ name: 'read', input: { path: 'package.json', offset: request.turn } }] }
   }
-  return { text: `Done: "${request.lastUserText.slice(0, 80)}" after ${request.turn} turns.` }
+  return { text: `Done: "${request.task.slice(0, 80)}" after ${request.turn} turns.` }
 }
 
 /** A parent that delegates `width` times in its first reply and sums up in its second; every other request is a sub-agent's. */
@@ -50,7 +50,7 @@ export type Scenario = { readonly about: string; readonly script: Script }
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   echo: {
     about: 'answers with what was asked',
-    script: ({ lastUserText, turn }) => ({ text: `Turn ${turn}. You wrote: ${lastUserText}`, chunks: 4 }),
+    script: ({ task, turn }) => ({ text: `Turn ${turn}. You wrote: ${task}`, chunks: 4 }),
   },
   fanout: { about: 'a parent that delegates to 8 sub-agents, each reading three times', script: fanOut(8) },
   'fanout-100': { about: 'the same with 100 sub-agents', script: fanOut(100) },

@@ -4,7 +4,7 @@ import type { FullAnswer, ScriptRequest, Wire } from './answer.ts'
 /** One provider wire: how a request is read, and how an answer is written, whole or as server-sent events. */
 export type WireFormat = {
   readonly name: Wire
-  read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers'>
+  read(body: JsonObject): Omit<ScriptRequest, 'wire' | 'body' | 'headers' | 'task'>
   json(answer: FullAnswer): JsonObject
   /** The events of a streamed reply, each a whole SSE block, without `end`. */
   events(answer: FullAnswer, body: JsonObject): readonly string[]

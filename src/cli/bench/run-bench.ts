@@ -70,7 +70,7 @@ async function measureAt(place: BenchPlace, provider: FakeProvider, options: Ben
   const watch = watchSpawns(provider.url)
   try {
     const orchestrator = await createOrchestrator({
-      cwd: place.root, root: place.root, env: place.env(provider.url), settings: { limits: { maxRunning: most, maxQueued: most } }, watch: false, onEvent: watch.onEvent,
+      cwd: place.root, root: place.root, env: place.env(provider.url), settings: { limits: { maxRunning: most, maxQueued: most, launchPerSecond: most } }, watch: false, onEvent: watch.onEvent,
     })
     try {
       return await report(runner(orchestrator, provider, place.files, options.signal), () => watch.take(), options)

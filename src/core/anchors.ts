@@ -1,0 +1,21 @@
+import type { ChildRow } from './restored.ts'
+import { describeEnding } from './status.ts'
+import type { Ending } from './status.ts'
+import { wholeCharacters } from './title.ts'
+
+const ANCHOR = {
+  /** Characters of an ended agent's output. */
+  firstLine: 120,
+  /** Turns of its parent an ended one stays for. */
+  turns: 20,
+} as const
+
+/** A line per sub-agent, so that its parent remembers each whatever became of its history (DEL-11). */
+export const anchorsOf = (children: readonly ChildRow[]): readonly string[] =>
+  children.filter(({ end }) => end === null || end.turnsSince < ANCHOR.turns).map(anchor)
+
+function anchor({ id, title, spawned, end }: ChildRow): string {
+  if (end === null) return `- [ ] [subagent:${id}] ${title} — awaiting result (spawned ${new Date(spawned).toISOString()})`
+  const { status, cause, firstLine } = end
+  return `- [x] [subagent:${id}] ${title} — ${describeEnding({ status, cause } as Ending)}: ${wholeCharacters(firstLine.slice(0, ANCHOR.firstLine))}`
+}

@@ -1,0 +1,86 @@
+import type { Message } from '../core/contract.ts'
+import type { EventBody, Sender } from '../core/events.ts'
+import type { Letter } from '../core/letter.ts'
+import { letterMessage } from '../core/letter.ts'
+
+/** What an agent is to be told that is journaled only with the turn that reads it. */
+export type Debt = {
+  /** The agent whose result it is; null for a reminder. */
+  readonly of: string | null
+  /** Called when it is read: a result lies in the journal until then, and not here (JRN-08). */
+  open(): { readonly message: Message; readonly event: EventBody }
+}
+
+/** What an agent reads before its next turn. */
+export type Mailbox = {
+  /** Puts in a message that is journaled already, or on its way there ahead of the agent's next turn. */
+  deliver(letter: Letter): void
+  /** Puts in what the next turn has to journal. */
+  owe(debt: Debt): void
+  /** Takes out a result that was handed over another way (DEL-07). */
+  withdraw(of: string): void
+  /** All there is, in the order the journal will have it, and the events that are still to be journaled. */
+  read(): { readonly messages: readonly Message[]; readonly events: readonly EventBody[] }
+  /** Messages nobody has read yet. */
+  readonly unread: readonly Letter[]
+  readonly isEmpty: boolean
+  /** Resolves when something was put in, or after `ms`. Rejects with the signal's reason. */
+  change(signal: AbortSignal, ms?: number): Promise<void>
+}
+
+export function createMailbox(): Mailbox {
+  let letters: Letter[] = []
+  let debts: Debt[] = []
+  let changed = Promise.withResolvers<void>()
+
+  function tell(): void {
+    changed.resolve()
+    changed = Promise.withResolvers<void>()
+  }
+
+  return {
+    deliver(letter) {
+      letters.push(letter)
+      tell()
+    },
+    owe(debt) {
+      debts.push(debt)
+      tell()
+    },
+    withdraw(of) {
+      debts = debts.filter((debt) => debt.of !== of)
+    },
+    read() {
+      const opened = debts.map((debt) => debt.open())
+      const messages = [...letters.map(letterMessage), ...opened.map(({ message }) => message)]
+      letters = []
+      debts = []
+      return { messages, events: opened.map(({ event }) => event) }
+    },
+    get unread() {
+      return letters
+    },
+    get isEmpty() {
+      return letters.length === 0 && debts.length === 0
+    },
+    async change(signal, ms) {
+      signal.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const onAbort = () => reject(signal.reason)
+      const timer = ms === undefined ? undefined : setTimeout(resolve, ms)
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        await Promise.race([changed.promise, promise])
+      } finally {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+      }
+    },
+  }
+}
+
+/** A reminder of Cadre's own, to be journaled with the turn that reads it. */
+export const reminder = (letter: { readonly text: string; readonly from: Sender }, about?: string): Debt => ({
+  of: null,
+  open: () => ({ message: letterMessage(letter), event: { type: 'message.sent', data: { ...letter, ...(about !== undefined && { about }) } } }),
+})

@@ -1,0 +1,139 @@
+import { statSync } from 'node:fs'
+import { CadreError, messageOf } from './core/errors.ts'
+import type { DelegationStarted, EventSubject } from './core/events.ts'
+import type { Restored } from './core/restored.ts'
+import { addUsage, NO_USAGE } from './core/contract.ts'
+import { NOTHING_YET } from './core/result-text.ts'
+import type { AgentResult } from './core/result.ts'
+import type { Stop } from './core/status.ts'
+import { PARENT_ENDED } from './core/status.ts'
+import { planAgent, startAgent } from './delegate.ts'
+import { noticeOf } from './delivery.ts'
+import { reminder } from './host/mailbox.ts'
+import type { Journal } from './journal/journal.ts'
+import { beginAgent } from './run.ts'
+import type { Place, Plan } from './run.ts'
+import type { Services } from './services.ts'
+import type { Agent } from './supervisor.ts'
+
+/** What a session is resumed from. */
+export type ResumeJournal = Pick<Journal, 'interrupted' | 'restore' | 'result' | 'started' | 'subject' | 'undelivered'>
+
+/** An agent that has no end, and where it stood. `since`: when it began, in ms since 1970. */
+type Interrupted = { readonly since: number; readonly subject: EventSubject; readonly started: DelegationStarted; readonly restored: Restored }
+
+/**
+ * Goes on with a session whose process ended (JRN-03…06): its agents that had no end are queued again with all they had, what cannot go on is
+ * `lost`, and its root run goes on with `prompt`, or where it stood. Resolves with the root's result: that of before, if it had ended and nobody
+ * asks for more. Throws USAGE when there is nothing to go on with.
+ */
+export async function resumeSession(services: Services, journal: ResumeJournal, place: Place, prompt: string | null): Promise<AgentResult> {
+  const { crew } = services
+  const root = crew.root.agent
+  const open = journal.interrupted(crew.session).map(({ id, started }) => ({ ...standingOf(journal, id), since: started ?? Date.now() }))
+  const rootIsOpen = open.some(({ subject }) => subject.agent === root)
+  const below = open.filter(({ subject }) => subject.agent !== root)
+  if (!rootIsOpen && below.length === 0 && prompt === null) {
+    throw new CadreError('USAGE', `Session ${crew.session} has ended. Give a prompt with -p to go on with it.`)
+  }
+
+  const plan = rootIsOpen || prompt !== null ? planRoot(services, journal) : null
+  if (plan && prompt !== null) await crew.send(plan.agent, { text: prompt, from: 'user' })
+  const { lost, going } = await sort(services, below)
+  for (const ready of going) {
+    const { agent, ended } = startAgent(services, { ...ready, notes: [], paced: ready.started.callId !== null })
+    oweWhatCame(services, journal, agent)
+    ended.catch(() => undefined) // a journal that cannot be written fails the root's run, too
+  }
+  if (!plan) {
+    const result = journal.result(root)
+    if (!result) throw new CadreError('INVARIANT', `The root run of ${crew.session} has neither an end nor a place to go on from`)
+    return result
+  }
+  oweWhatCame(services, journal, plan.agent)
+  const told = interruptionText(root, rootIsOpen, below, lost)
+  if (told !== null) plan.agent.mailbox.owe(reminder({ text: told, from: 'resumed' }))
+  return (await beginAgent(plan, place, { queue: false }).ended).result
+}
+
+function standingOf(journal: ResumeJournal, id: string): Omit<Interrupted, 'since'> {
+  const subject = journal.subject(id)
+  const started = journal.started(id)
+  const restored = journal.restore(id)
+  if (!subject || !started || !restored) throw new CadreError('INVARIANT', `What is journaled of ${id} is not enough to go on with it`)
+  return { subject, started, restored }
+}
+
+const planRoot = (services: Services, journal: ResumeJournal): Plan => planAgent(services, { ...standingOf(journal, services.crew.root.agent), notes: [] })
+
+/** Results that came while nobody was there ride with the first turn (DEL-06). */
+function oweWhatCame(services: Services, journal: ResumeJournal, agent: Agent): void {
+  for (const id of journal.undelivered(agent.subject.agent)) {
+    agent.mailbox.owe(noticeOf(services.journal, id, () => services.limits().resultChars))
+  }
+}
+
+/** Who can go on, parents first; the others end here and now, each with its reason. */
+async function sort(services: Services, below: readonly Interrupted[]): Promise<{ readonly lost: ReadonlySet<string>; readonly going: readonly Interrupted[] }> {
+  const lost = new Set<string>()
+  const going: Interrupted[] = []
+  const { root } = services.crew
+  for (const one of below) {
+    const { parent } = one.subject
+    const orphan = parent !== root.agent && !going.some(({ subject }) => subject.agent === parent)
+    const fault = orphan ? null : whyLost(services, one.started)
+    if (!orphan && fault === null) {
+      going.push(one)
+      continue
+    }
+    lost.add(one.subject.agent)
+    const stop: Stop = orphan ? PARENT_ENDED : { ending: { status: 'lost', cause: null }, reason: `It was started at ${new Date(one.since).toISOString()} and cannot go on: ${fault ?? ''}` }
+    await services.crew.record(one.subject, [{ type: 'delegation.ended', data: { result: endOf(services, one, stop) } }])
+  }
+  return { lost, going }
+}
+
+/** JRN-06. */
+function whyLost(services: Services, { cwd, model, frozen }: DelegationStarted): string | null {
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return `there is no folder ${cwd} any more.`
+  if (model === 'script') return frozen.program ? null : 'its program is not in the journal.'
+  try {
+    services.openModel(model)
+    return null
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+function endOf({ cost }: Services, { subject, started, restored }: Interrupted, stop: Stop): AgentResult {
+  const usage = restored.spent.reduce((sum, request) => addUsage(sum, request.usage), NO_USAGE)
+  return {
+    agentId: subject.agent,
+    agentType: started.agentType,
+    typeHash: started.typeHash,
+    title: started.title,
+    continuedFrom: started.origin?.kind === 'continue' ? started.origin.agent : null,
+    ...stop.ending,
+    success: false,
+    output: restored.output || NOTHING_YET,
+    value: null,
+    error: stop.reason,
+    note: restored.notes.join('\n'),
+    model: started.model,
+    turns: restored.turn - restored.turnsBefore,
+    toolCalls: restored.toolCalls,
+    durationMs: restored.elapsedMs,
+    usage,
+    costUsd: started.model === 'script' ? 0 : restored.spent.reduce((sum, request) => sum + cost(request.model, started.model, request.usage), 0),
+    worktree: null,
+    undelivered: restored.unread.map(({ text }) => text),
+  }
+}
+
+/** JRN-06: what the first turn after a resume is told; null: nothing of it was interrupted. */
+function interruptionText(root: string, rootIsOpen: boolean, below: readonly Interrupted[], lost: ReadonlySet<string>): string | null {
+  const own = below.filter(({ subject }) => subject.parent === root)
+  if (!rootIsOpen && own.length === 0) return null
+  const lines = own.map(({ subject, started }) => `- ${started.title} (${subject.agent}): ${lost.has(subject.agent) ? 'lost' : 'goes on'}`)
+  return ['This session was interrupted and goes on.', ...(lines.length > 0 ? ['Sub-agents that were interrupted:', ...lines] : [])].join('\n')
+}

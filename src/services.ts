@@ -1,0 +1,52 @@
+import type { ChosenModel, ModelChoice } from './choose-model.ts'
+import type { AgentType, Program } from './core/agent-type.ts'
+import type { Model, Usage } from './core/contract.ts'
+import type { ToolAnswer } from './core/tool.ts'
+import type { DeliveryOptions } from './delivery.ts'
+import type { Journal } from './journal/journal.ts'
+import type { DelegationTools } from './offer.ts'
+import type { Environment } from './prompts/environment.ts'
+import type { HistoryChoice } from './prompts/history.ts'
+import type { ProjectTexts } from './prompts/project-texts.ts'
+import type { Place } from './run.ts'
+import type { Crew } from './supervisor.ts'
+import type { Toolbox } from './tools/toolbox.ts'
+
+/** What starting an agent needs of the rest of the system. */
+export type Services = {
+  readonly crew: Crew
+  readonly toolbox: Toolbox
+  readonly journal: Pick<Journal, 'children' | 'recentCalls' | 'result' | 'started' | 'transcript' | 'undelivered'>
+  readonly types: {
+    /** The type a model or a person named (TYP-16); throws CadreError UNKNOWN_TYPE with the literal text. */
+    require(written: string | undefined): AgentType
+    /** Whether such a name asks for a fork (TYP-17). */
+    isFork(written: string): boolean
+    /** Those a model may name. */
+    startable(): readonly AgentType[]
+    /** TYP-20. */
+    segment(types: readonly AgentType[]): string
+  }
+  /** MOD-01…04: throws CadreError SETTINGS or UNKNOWN_PROVIDER. */
+  chooseModel(choice: ModelChoice): ChosenModel
+  openModel(id: string): Model
+  /** USD of one request to `used`, the model that answered, or by the price of the model that was asked. */
+  cost(used: string, asked: string, usage: Usage): number
+  /** A program as a model (PRG-01). */
+  scriptModel(type: { readonly name: string; readonly path: string | null }, program: Program, options: { readonly tools: readonly string[]; readonly seed: number; readonly prompt: string }): Model
+  /** PRO-03, 04: what the project's files say. */
+  readonly project: ProjectTexts
+  /** PRO-01: where agents work. */
+  readonly environment: Environment
+  /** What of its parent's conversation a child begins with (PRO-06). */
+  readonly history: HistoryChoice
+  blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>
+  readonly inThread: Place
+  /** As they are now (SET-02). `wait` in seconds. */
+  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number }
+  /** Whether results may come on their own (DEL-08). */
+  notifies(): boolean
+  delegationTools(): DelegationTools
+  /** What an idle parent does: at depth 0 what the run says, deeper always `wait`, for nobody would read what comes later. */
+  delivery(depth: number): DeliveryOptions
+}
