@@ -33,8 +33,11 @@ export type Sender = 'user' | 'parent' | 'schema' | 'nudge' | 'overdue' | 'repea
 /** A result on its way to the agent that waits for it (DEL-01), journaled for that agent: `of` is whose result it is. */
 export type Notification = { readonly of: string; readonly kind: 'agent' | 'merge'; readonly title: string; readonly status: string; readonly text: string }
 
-/** From this turn on the turns up to and including `turns` are this text (PRO-08). `usage` of the request that wrote it. */
-export type Summary = { readonly text: string; readonly turns: number; readonly model: string; readonly usage: Usage }
+/**
+ * From this turn on the turns up to and including `turns` are this text (PRO-08); with `origin` also what the conversation began with, but for
+ * its first message and the agent's own prompt (src/core/summary.ts). `usage` of the request that wrote it.
+ */
+export type Summary = { readonly text: string; readonly turns: number; readonly origin?: true; readonly model: string; readonly usage: Usage }
 
 /**
  * The conversation an agent begins with, before its own prompt: its parent's up to the call of that turn (KIN-02), the whole of the agent it

@@ -7,7 +7,6 @@ const DEFERRED: readonly { readonly field: keyof AgentType; readonly note: strin
   { field: 'memory', note: 'memory is checked, but no folder is given yet' },
   { field: 'background', note: 'background is checked, but the agent runs in the foreground yet' },
   { field: 'isolation', note: 'isolation is checked, but the agent runs in the shared root yet' },
-  { field: 'autoCompactWindow', note: 'autoCompactWindow is checked, but long histories are not compacted yet' },
   { field: 'permissionMode', note: 'permissionMode is checked, but nothing asks for permission yet' },
 ]
 

@@ -2,6 +2,7 @@ import type { Message, Reply, ToolCall, ToolOutcome } from '../core/contract.ts'
 import type { CadreEvent, EventType, Origin, Summary } from '../core/events.ts'
 import type { Letter } from '../core/letter.ts'
 import { letterMessage } from '../core/letter.ts'
+import { leadOf } from '../core/summary.ts'
 
 /** The events a conversation is made of. */
 export const CONVERSATION_TYPES = [
@@ -97,7 +98,8 @@ export function createConversation({ begins, full }: {
       case 'turn.started':
         close()
         if (data.summary) {
-          const { turns: last } = summary = data.summary
+          const { turns: last, origin } = summary = data.summary
+          if (!full && origin) beginning = leadOf(beginning)
           if (!full) turns = turns.filter(({ number }) => number > last)
         }
         of(data.turn).push(

@@ -1,6 +1,7 @@
 import type { Usage } from '../core/contract.ts'
 import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
+import { saysContextOverflow } from './context-overflow.ts'
 import { redact } from './redact.ts'
 import { retryAfter } from './retry-after.ts'
 import { type FailureKind, TryFailure } from './try-failure.ts'
@@ -31,9 +32,12 @@ export function classify(error: unknown, { begun, usage, secrets }: TryFacts): T
     return new TryFailure(redact(ours.message, secrets), { kind, status, retryAfterMs, usage })
   }
   const status = statusOf(error)
-  const kind = kindOf(error, status, begun)
+  const text = textOf(error)
+  const seen = kindOf(error, status, begun)
+  // Said in the middle of a stream, or with a 500: the same request will not fit the next time either.
+  const kind = seen !== 'rate' && saysContextOverflow(text) ? 'refused' : seen
   const facts = { kind, status, usage, retryAfterMs: retryAfter(headersOf(error), Date.now()) }
-  return new TryFailure(redact(textOf(error), secrets).slice(0, MAX_MESSAGE_CHARS), facts)
+  return new TryFailure(redact(text, secrets).slice(0, MAX_MESSAGE_CHARS), facts)
 }
 
 function kindOf(error: unknown, status: number | null, begun: boolean): FailureKind {

@@ -39,7 +39,6 @@ export const CORPUS: readonly Expected[] = [
       '20: note: memory is checked, but no folder is given yet',
       '21: note: background is checked, but the agent runs in the foreground yet',
       '23: note: isolation is checked, but the agent runs in the shared root yet',
-      '36: note: autoCompactWindow is checked, but long histories are not compacted yet',
     ],
   },
   {
