@@ -3,6 +3,9 @@ import { chmodSync, cpSync, readFileSync, readdirSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { OutputChunk } from 'rolldown'
+import { formatDiagnostic } from '../src/core/diagnostic.ts'
+import { lint } from '../src/definitions/lint.ts'
+import { PARSED_FILE, type ParsedBefore } from '../src/definitions/parsed-before.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
@@ -40,7 +43,18 @@ export async function bundle(dist: string = DIST): Promise<void> {
   }
   writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.md'), licensesOf(chunks))
   cpSync(join(ROOT, 'agents'), join(dist, 'agents'), { recursive: true })
+  writeFileSync(join(dist, 'agents', PARSED_FILE), JSON.stringify(await parsedTypes(join(dist, 'agents'))))
   chmodSync(join(dist, 'src', 'cli', 'bin.js'), 0o755)
+}
+
+/** What the build knows of the built-in types, so that no command has to read their YAML. One with a finding would be a fault of ours. */
+async function parsedTypes(folder: string): Promise<ParsedBefore> {
+  const parsed = (await lint([folder], { place: () => ({ scope: 'built-in', trusted: true, root: folder }) })).map(({ path, type, diagnostics }) => {
+    if (!type || diagnostics.length > 0) throw new Error(`${path} is no built-in type: ${diagnostics.map(formatDiagnostic).join('; ')}`)
+    const { path: _, ...said } = type
+    return [type.hash, said] as const
+  })
+  return Object.fromEntries(parsed)
 }
 
 /** The licenses of all packages that went into the chunks. */

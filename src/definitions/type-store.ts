@@ -5,7 +5,9 @@ import { agentText } from './agent-text.ts'
 import type { FoundFile } from './agent-tree.ts'
 import { agentTree } from './agent-tree.ts'
 import type { ParsedFile } from './parse.ts'
-import { parseAgentFile } from './parse.ts'
+import type { ParsedBefore } from './parsed-before.ts'
+import { parsedBefore } from './parsed-before.ts'
+import type { Place } from './place.ts'
 import type { Definition } from './rank-types.ts'
 import type { ScopeFolder } from './scope-folders.ts'
 
@@ -48,11 +50,12 @@ export function createTypeStore(): { scan(folders: readonly ScopeFolder[], chang
     const skipped: SkippedFile[] = []
     for (const folder of folders) {
       const tree = await agentTree(folder.path)
+      const built = folder.scope === 'built-in' && known.size === 0 ? await parsedBefore(folder.path) : {}
       findings.push(...tree.problems.map((diagnostic) => ({ diagnostic, version: '' })))
       skipped.push(...tree.problems.map((reason) => ({ path: reason.path, reason })))
       for (let i = 0; i < tree.files.length; i += READ_AT_ONCE) {
         const batch = tree.files.slice(i, i + READ_AT_ONCE)
-        const entries = await Promise.all(batch.map((file) => refresh(file, folder, known.get(keyOf(folder, file)), changed)))
+        const entries = await Promise.all(batch.map((file) => refresh(file, folder, known.get(keyOf(folder, file)), changed, built)))
         for (const entry of entries) {
           next.set(keyOf(folder, entry), entry)
           if (entry.good) definitions.push({ type: entry.good, tree: folder.path })
@@ -70,15 +73,23 @@ export function createTypeStore(): { scan(folders: readonly ScopeFolder[], chang
 
 const keyOf = (folder: ScopeFolder, { path }: { readonly path: string }): string => `${folder.path}\0${path}`
 
-async function refresh(file: FoundFile, folder: ScopeFolder, before: Known | undefined, changed: ReadonlySet<string>): Promise<Known> {
+async function refresh(
+  file: FoundFile, folder: ScopeFolder, before: Known | undefined, changed: ReadonlySet<string>, built: ParsedBefore,
+): Promise<Known> {
   if (before?.stamp === file.stamp && !changed.has(file.path)) return before
   const text = await agentText(file)
   const version = typeof text === 'string' ? hash('sha256', text) : file.stamp
   if (version === before?.version) return { ...before, stamp: file.stamp }
-  const parsed = typeof text === 'string' ? parseAgentFile(text, { ...folder, path: file.path }) : unread(text)
+  const parsed = typeof text === 'string' ? (fromBuild(built[version], file.path) ?? await parse(text, { ...folder, path: file.path })) : unread(text)
   const good = parsed.type ?? before?.good ?? null
   return { path: file.path, stamp: file.stamp, version, parsed: parsed.type || !good ? parsed : stale(parsed, file.path), good }
 }
+
+const fromBuild = (type: ParsedBefore[string] | undefined, path: string): ParsedFile | null =>
+  type ? { type: Object.freeze({ ...type, path }), kind: 'type', diagnostics: [] } : null
+
+/** The parsers are loaded for the first file that needs them. */
+const parse = async (text: string, at: Place): Promise<ParsedFile> => (await import('./parse.ts')).parseAgentFile(text, at)
 
 const unread = (why: Diagnostic): ParsedFile => ({ type: null, kind: 'skipped', diagnostics: [why] })
 
