@@ -132,7 +132,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     onDiagnostic,
   })
   const environment = openEnvironment({
-    folder: cwd,
+    root,
+    cwd,
     platform: process.platform,
     git: topLevel(root) === null ? null : { state: () => workingState(git, closing.signal), branch: () => branchOf(root) },
   })
@@ -221,7 +222,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
 
     async resume({ session: written, prompt, signal, onIdle, onAnswer }) {
-      const { subject, title } = sessionToResume(journal, written)
+      const { subject, title } = sessionToResume(journal, written, prompt ?? null)
       const session = { kind: 'run', title, limits: slotLimits(), resumed: subject, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
         const result = await resumeSession(servicesOf(crew, { onIdle, onAnswer }), journal, onThisThread, prompt ?? null)
@@ -305,14 +306,15 @@ type RootDelivery = { readonly onIdle?: IdlePolicy | undefined; readonly onAnswe
 const startOf = ({ agent, parent, session, depth }: EventSubject, { title, agentType }: { readonly title: string; readonly agentType: string }): DelegationInfo =>
   ({ agentId: agent, parent, session, depth, title, agentType })
 
-/** Throws NOT_FOUND for no session, USAGE for one that is gone on with another way. */
-function sessionToResume(journal: Journal, written: string): { readonly subject: EventSubject; readonly title: string } {
+/** Throws NOT_FOUND for no session, USAGE for one that is gone on with another way, or has nothing to go on with. */
+function sessionToResume(journal: Journal, written: string, prompt: string | null): { readonly subject: EventSubject; readonly title: string } {
   const id = journal.findSession(written)
   const [first] = id === undefined ? [] : journal.events({ session: id, types: ['session.started'], limit: 1 })
   if (first?.type !== 'session.started') throw new CadreError('NOT_FOUND', `There is no session "${written}" here. cadre sessions list shows them.`)
   const { kind, title } = first.data
   if (kind === 'sweep') throw new CadreError('USAGE', `${first.session} is a sweep. Run the same sweep again: finished items are skipped.`)
   const { session, root, agent, parent, depth } = first
+  if (prompt === null && journal.interrupted(session).length === 0) throw new CadreError('USAGE', `Session ${session} has ended. Give a prompt with -p to go on with it.`)
   return { subject: { session, root, agent, parent, depth }, title }
 }
 

@@ -25,7 +25,7 @@ type Interrupted = { readonly since: number; readonly subject: EventSubject; rea
 /**
  * Goes on with a session whose process ended (JRN-03…06): its agents that had no end are queued again with all they had, what cannot go on is
  * `lost`, and its root run goes on with `prompt`, or where it stood. Resolves with the root's result: that of before, if it had ended and nobody
- * asks for more. Throws USAGE when there is nothing to go on with.
+ * asks for more.
  */
 export async function resumeSession(services: Services, journal: ResumeJournal, place: Place, prompt: string | null): Promise<AgentResult> {
   const { crew } = services
@@ -33,10 +33,6 @@ export async function resumeSession(services: Services, journal: ResumeJournal, 
   const open = journal.interrupted(crew.session).map(({ id, started }) => ({ ...standingOf(journal, id), since: started ?? Date.now() }))
   const rootIsOpen = open.some(({ subject }) => subject.agent === root)
   const below = open.filter(({ subject }) => subject.agent !== root)
-  if (!rootIsOpen && below.length === 0 && prompt === null) {
-    throw new CadreError('USAGE', `Session ${crew.session} has ended. Give a prompt with -p to go on with it.`)
-  }
-
   const plan = rootIsOpen || prompt !== null ? planRoot(services, journal) : null
   if (plan && prompt !== null) await crew.send(plan.agent, { text: prompt, from: 'user' })
   const { lost, going } = await sort(services, below)

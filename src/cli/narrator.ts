@@ -1,14 +1,18 @@
 import { styleText } from 'node:util'
 import type { CadreEvent } from '../core/events.ts'
 import { describeEnding } from '../core/status.ts'
+import { wholeCharacters } from '../core/title.ts'
 import type { Ending } from '../core/status.ts'
 import { duration } from '../sweep/figures.ts'
 import type { CliContext } from './context.ts'
+import { withoutControls } from './without-controls.ts'
 
 const ARGUMENT_CHARACTERS = 60
+/** DEL-09. */
+const BACKGROUND_CHARACTERS = 80
 
 /**
- * Tells a headless run on stderr: waits for a provider always, sub-agents as they start and end on a terminal or when verbose, every tool call
+ * Tells a headless run on stderr: waits for a provider and the ends of background agents always, other sub-agents as they start and end on a terminal or when verbose, every tool call
  * when verbose. Never on stdout, which belongs to the answer (CMD-02).
  */
 export function createNarrator({ stderr, env }: CliContext, { verbose }: { readonly verbose: boolean }): { onEvent(event: CadreEvent): void; end(): void } {
@@ -16,10 +20,13 @@ export function createNarrator({ stderr, env }: CliContext, { verbose }: { reado
   const colour = stderr.isTTY === true && !env['NO_COLOR']
   const dim = (text: string) => (colour ? styleText('dim', text, { validateStream: false }) : text)
   const titles = new Map<string, string>()
+  const background = new Set<string>()
   const say = (depth: number, text: string) => void stderr.write(`${'  '.repeat(Math.max(0, depth - 1))}${text}\n`)
 
   return {
     onEvent(event) {
+      if ((event.type === 'delegation.started' || event.type === 'delegation.queued') && event.data.background) background.add(event.agent)
+      if (event.type === 'delegation.ended' && background.delete(event.agent)) say(0, backgroundLine(event.data.result))
       if (!shown && event.type !== 'rate.paused') return
       switch (event.type) {
         case 'delegation.queued':
@@ -53,3 +60,7 @@ export function createNarrator({ stderr, env }: CliContext, { verbose }: { reado
     end: () => titles.clear(),
   }
 }
+
+/** DEL-09. */
+const backgroundLine = ({ status, title }: { readonly status: string; readonly title: string }): string =>
+  wholeCharacters(`Background agent ${status}: ${withoutControls(title)}`.slice(0, BACKGROUND_CHARACTERS))

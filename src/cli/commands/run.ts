@@ -1,31 +1,27 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import type { Orchestrator } from '../../api.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { CadreError, messageOf } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
-import { describeEnding } from '../../core/status.ts'
-import type { Ending } from '../../core/status.ts'
 import { readRegularFile } from '../../sweep/read-regular-file.ts'
-import { answerText } from '../answer.ts'
 import type { CliContext } from '../context.ts'
-import { createEventStream } from '../event-stream.ts'
-import { exitCodeOfStatus } from '../exit-code.ts'
-import { createNarrator } from '../narrator.ts'
-import { diagnosticsTo } from '../diagnostics.ts'
+import { headless } from '../headless.ts'
+import type { HeadlessFlags } from '../headless.ts'
 
-type Flags = {
+type Flags = HeadlessFlags & {
   readonly print?: string | true
   readonly model?: string
   readonly agent?: string
-  readonly agents?: JsonObject
   readonly tools?: readonly string[]
   readonly disallowedTools?: readonly string[]
   readonly maxTurns?: number
   readonly schema?: string
-  readonly outputFormat: 'text' | 'json' | 'stream-json'
-  readonly verbose?: boolean
+  readonly resume?: string
 }
+
+export type ResumeFlags = Pick<Flags, 'print' | keyof HeadlessFlags>
 
 /** `cadre -p <prompt>`: a headless run (CMD-01, 02). */
 export function register(program: Command, context: CliContext): void {
@@ -38,9 +34,14 @@ export function register(program: Command, context: CliContext): void {
     .option('--disallowed-tools <list>', 'tools the run may not use', parseList)
     .option('--max-turns <n>', 'turns after which the run ends as partial', parseCount)
     .option('--schema <file>', 'JSON Schema file the answer must fit')
-    .addOption(new Option('--output-format <format>', 'what stdout carries').choices(['text', 'json', 'stream-json']).default('text'))
+    .addOption(outputFormat())
+    .option('--resume <session>', 'go on with a session: with -p a new prompt, without one where it was interrupted')
     .option('--verbose', 'tell every tool call on stderr')
     .action(async (flags: Flags) => {
+      if (flags.resume !== undefined) {
+        await resume(flags.resume, flags, context)
+        return
+      }
       const prompt = await promptOf(flags, context)
       if (prompt === null) {
         context.stderr.write(`${program.helpInformation()}\nGive a prompt with -p, or name a command. The interactive view comes in a later version.\n`)
@@ -51,38 +52,38 @@ export function register(program: Command, context: CliContext): void {
     })
 }
 
+export const outputFormat = (): Option => new Option('--output-format <format>', 'what stdout carries').choices(['text', 'json', 'stream-json']).default('text')
+
 async function run(prompt: string, flags: Flags, context: CliContext): Promise<void> {
-  const narrator = createNarrator(context, { verbose: flags.verbose ?? false })
-  const stream = flags.outputFormat !== 'stream-json' ? null
-    : createEventStream(context.stdout, (session, afterSeq) => orchestrator.journal.events({ session, afterSeq }))
-  const orchestrator = await context.open({
-    ...(flags.agents && { agents: flags.agents }),
-    onEvent(event) {
-      stream?.onEvent(event)
-      narrator.onEvent(event)
-    },
-    onDiagnostic: diagnosticsTo(context),
-  })
   const outputSchema = flags.schema === undefined ? null : await readSchema(flags.schema)
-  const running = orchestrator.run({
+  await headless(context, flags, (orchestrator, common) => orchestrator.run({
+    ...common,
     prompt,
-    signal: context.interrupted,
     ...(flags.agent !== undefined && { agent: flags.agent }),
     ...(flags.model !== undefined && { model: flags.model }),
     ...(flags.tools && { tools: flags.tools }),
     ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
     ...(outputSchema && { outputSchema }),
-  })
-  await Promise.allSettled([running]) // its events are written first, however it ends
-  await stream?.end()
-  const result = await running
-  narrator.end()
-  if (flags.outputFormat === 'text') context.stdout.write(answerText(result))
-  if (flags.outputFormat === 'json') context.stdout.write(`${JSON.stringify(result)}\n`)
-  if (!result.success) context.stderr.write(`cadre: ${describeEnding(result as Ending)}: ${result.error ?? ''}\n`)
-  for (const note of result.note.split('\n').filter(Boolean)) context.stderr.write(`cadre: note: ${note}\n`)
-  context.setExitCode(exitCodeOfStatus(result.status))
+  }))
+}
+
+/** What a session keeps from its first run on. */
+const KEPT = ['model', 'agent', 'agents', 'tools', 'disallowedTools', 'maxTurns', 'schema'] as const
+
+/** `cadre --resume <session> [-p <prompt>]` and `cadre sessions resume`. */
+export async function resume(session: string, flags: Flags, context: CliContext): Promise<void> {
+  const kept = KEPT.filter((flag) => flags[flag] !== undefined).map((flag) => `--${flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`)
+  if (kept.length > 0) throw new CadreError('USAGE', `Drop ${kept.join(', ')}: a resumed session keeps its own.`)
+  // Without -p nothing is read: a resumed session may need no prompt.
+  const prompt = flags.print === undefined ? null : await promptOf(flags, context)
+  await headless(context, flags, (orchestrator, common) => orchestrator.resume({ ...common, session, ...(prompt !== null && { prompt }) }), tellHistory)
+}
+
+/** DEL-09: what the agent was told before and this user has not seen. */
+function tellHistory({ journal }: Orchestrator, session: string, { stderr }: CliContext): void {
+  const notices = [...journal.events({ session, types: ['notification'] })].filter(({ parent }) => parent === null)
+  if (notices.length > 0) stderr.write(`A background task finished and was reported to the agent.${notices.length > 1 ? ` (${notices.length} times)` : ''}\n`)
 }
 
 async function promptOf({ print }: Flags, { stdin }: CliContext): Promise<string | null> {

@@ -3,6 +3,8 @@ import type { CliContext } from '../context.ts'
 import { exportSession } from '../sessions/export.ts'
 import { listSessions } from '../sessions/list.ts'
 import { showSession } from '../sessions/show.ts'
+import { outputFormat, resume } from './run.ts'
+import type { ResumeFlags } from './run.ts'
 
 type Flags = { readonly json?: boolean; readonly all?: boolean }
 
@@ -20,6 +22,13 @@ export function register(program: Command, context: CliContext): void {
     .description('the agents of a session (its id, or how the id begins)')
     .option('--json', 'print JSON')
     .action(async (id: string, { json = false }: Flags) => showSession(context, id, { json }))
+  sessions
+    .command('resume <id>')
+    .description('go on with a session: with -p a new prompt, without one where it was interrupted')
+    .option('-p, --print [prompt]', 'what to ask next (or what stands on stdin)')
+    .addOption(outputFormat())
+    .option('--verbose', 'tell every tool call on stderr')
+    .action(async (id: string, flags: ResumeFlags) => resume(id, flags, context))
   sessions
     .command('export <id>')
     .description('all events of a session as JSON lines')
