@@ -52,13 +52,17 @@ export type Compaction = {
 /** Whether a history is to be compacted before the next request, and how; null: not now, or there is nothing that could be left out. Pure. */
 export function planCompaction(input: CompactionInput): Compaction | null {
   const { messages, keepFirst, turn, forced = false } = input
-  const frame = frameBytes(input.system, input.tools)
-  const size = sizeOf(input, frame)
+  const reported = reportedSize(input)
+  // Most turns end here, without a walk through the whole history.
+  if (!forced && reported !== null && reported < input.compactAt * Math.min(input.window, input.autoCompactWindow ?? Infinity)) return null
+
+  const sizes = messages.map((message) => bytesOf([message]))
+  const bytes = sum(sizes) + frameBytes(input.system, input.tools)
+  const size = reported === null ? guessTokens(bytes) : Math.min(reported, mostTokens(bytes))
   const held = forced ? heldWindow(input, size) : input.window
   const limit = Math.floor(input.compactAt * Math.min(held, input.autoCompactWindow ?? Infinity))
   if (size < limit && !forced) return null
 
-  const bytes = bytesOf(messages) + frame
   const tokensPerByte = size / bytes
   const summaryTokens = Math.min(SUMMARY_TOKENS, Math.ceil(limit * SHARES.summary))
   const fits = (cut: Cut): boolean =>
@@ -66,7 +70,7 @@ export function planCompaction(input: CompactionInput): Compaction | null {
   const worth = ({ replaced, bytes: size }: Cut): boolean =>
     replaced.some(({ role }) => role === 'assistant') && (forced || tokensPerByte * size > 2 * summaryTokens)
 
-  const cuts = cutsOf({ messages, keepFirst, turn }).filter(worth)
+  const cuts = cutsOf({ messages, keepFirst, turn }, sizes).filter(worth)
   const cut = cuts.find(fits) ?? cuts.at(-1)
   if (!cut) return null
   const { turns, origin } = cut
@@ -85,29 +89,31 @@ const PREFACE = 'Your conversation up to here was too long for you. In its place
 type Cut = { readonly turns: number; readonly origin?: true; readonly replaced: readonly Message[]; readonly bytes: number }
 
 /** What could be left out, the least first: turns before the last ten, then what the conversation began with, then more and more turns. */
-function cutsOf(history: History): readonly Cut[] {
+function cutsOf(history: History, sizes: readonly number[]): readonly Cut[] {
   const { messages, keepFirst, turn } = history
   const beginning = messages.slice(0, keepFirst)
   const lead = leadOf(beginning)
   const before = beginning.filter((message) => !lead.includes(message))
+  const beforeBytes = bytesOf(before)
   /** Those up to here are in an earlier summary. */
   const gone = turn - messages.filter(({ role }, i) => i >= keepFirst && role === 'assistant').length
   const cutAt = (wanted: number, withOrigin: boolean): Cut => {
     const turns = Math.max(gone, wanted)
-    const replaced = [...(withOrigin ? before : []), ...messages.slice(keepFirst, endOfTurn(history, turns))]
-    return { turns, ...(withOrigin && { origin: true as const }), replaced, bytes: bytesOf(replaced) }
+    const end = endOfTurn(history, turns)
+    const replaced = [...(withOrigin ? before : []), ...messages.slice(keepFirst, end)]
+    return { turns, ...(withOrigin && { origin: true as const }), replaced, bytes: (withOrigin ? beforeBytes : 0) + sum(sizes.slice(keepFirst, end)) }
   }
   const mostKept = Math.min(KEPT_TURNS, turn - gone)
   const fewer = Array.from({ length: Math.max(1, mostKept) }, (_, i) => turn - mostKept + i)
   return [cutAt(turn - mostKept, false), ...fewer.map((turns) => cutAt(turns, before.length > 0))]
 }
 
-/** Tokens the next request will have: as reported for the last one, and a guess at what came since. */
-function sizeOf({ messages, used }: CompactionInput, frame: number): number {
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+/** Tokens the next request will have: as reported for the last one, and a guess at what came since; null when nothing was reported. */
+function reportedSize({ messages, used }: CompactionInput): number | null {
   const reply = messages.findLastIndex(({ role }) => role === 'assistant')
-  if (used === null || totalTokens(used) === 0 || reply < 0) return guessTokens(bytesOf(messages) + frame)
-  const reported = totalTokens(used) + guessTokens(bytesOf(messages.slice(reply + 1)))
-  return Math.min(reported, Math.max(mostTokens(bytesOf(messages) + frame), 1))
+  return used === null || totalTokens(used) === 0 || reply < 0 ? null : totalTokens(used) + guessTokens(bytesOf(messages.slice(reply + 1)))
 }
 
 /** What a model that refused a request holds: at least what it took last time. */

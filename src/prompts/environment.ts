@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { performance } from 'node:perf_hooks'
 
 /** What git says of a folder. `branch`: null when HEAD is on none; `lines` are the first of its short status, `XY <path>`. */
@@ -24,9 +25,11 @@ const STATUS = { lines: 10, characters: 120 }
 /** Bytes of what the short form names: with the rest of it they stay below 200. */
 const SHORT = { folder: 100, branch: 40 }
 
-/** The environment of agents that work in `folder`. `git`: null outside of a repository. */
+/** The environment of agents that work in `root`: their relative paths start there. `git`: null outside of a repository. */
 export function openEnvironment(options: {
-  readonly folder: string
+  readonly root: string
+  /** Where the user stands: named when it is elsewhere. */
+  readonly cwd: string
   readonly platform: string
   readonly git: null | {
     /** Resolves also when git fails. */
@@ -38,7 +41,7 @@ export function openEnvironment(options: {
   readonly date?: () => Date
   readonly now?: () => number
 }): Environment {
-  const { folder, platform, git } = options
+  const { root, cwd, platform, git } = options
   const now = options.now ?? (() => performance.now())
   const today = () => dayOf((options.date ?? (() => new Date()))())
   let asked: Promise<GitState> | null = null
@@ -58,12 +61,13 @@ export function openEnvironment(options: {
   return {
     async whole() {
       const found = await state()
-      return [`Folder: ${oneLine(folder)}`, `Platform: ${platform}`, `Date: ${today()}`, ...(found ? gitLines(found) : [])].join('\n')
+      const elsewhere = cwd === root ? [] : [`The user is in: ${oneLine(relative(root, cwd))}`]
+      return [`Folder: ${oneLine(root)}`, ...elsewhere, `Platform: ${platform}`, `Date: ${today()}`, ...(found ? gitLines(found) : [])].join('\n')
     },
     short() {
       const branch = git?.branch() ?? null
       const onBranch = branch === null ? '' : `, branch ${lastBytes(oneLine(branch), SHORT.branch)}`
-      return `Folder: ${lastBytes(oneLine(folder), SHORT.folder)}, ${platform}, ${today()}${onBranch}`
+      return `Folder: ${lastBytes(oneLine(root), SHORT.folder)}, ${platform}, ${today()}${onBranch}`
     },
   }
 }

@@ -191,11 +191,36 @@ describe('CMD-07: cadre agents explain', () => {
     expect(prompt).toBeGreaterThan(500)
     expect(schemas).toBeGreaterThan(300)
     expect(await place.json(['agents', 'explain', 'explorer'])).toMatchObject({
-      prompt: { tokens, bytes, systemBytes: prompt, toolBytes: schemas },
+      prompt: {
+        tokens, bytes, systemBytes: prompt, toolBytes: schemas,
+        systemParts: [{ part: 'base rules' }, { part: 'role' }],
+      },
       readOnly: true,
       grant: { tools: [{ name: 'read' }, { name: 'ls' }, { name: 'glob' }, { name: 'grep' }] },
       removed: expect.arrayContaining([{ tool: 'agent', layer: 'tools of explorer' }]),
     })
+  })
+
+  test('PRO-01: it prints what each part costs, in the order of the prompt; together they are its whole size', async () => {
+    const place = cliPlace({
+      [`${MINE}/lead.md`]: agent('lead', 'tools: Read, Agent(explorer)\nskills: tidy\n', 'Lead.'),
+      'project/AGENTS.md': 'Be kind.\n',
+      'project/.cadre/skills/tidy/SKILL.md': 'Tidy up.\n',
+    })
+    const { stdout } = await place.cadre(['agents', 'explain', 'lead'])
+    const table = stdout.slice(stdout.indexOf('PART')).split('\n').map((line) => line.split(/ {2,}/))
+    expect(table.slice(0, 7).map(([part]) => part)).toEqual(['PART', 'base rules', 'role', 'instructions', 'skills', 'types', 'tool schemas'])
+    const { prompt } = await place.json(['agents', 'explain', 'lead']) as { prompt: { systemBytes: number; toolBytes: number; systemParts: { part: string; bytes: number }[] } }
+    expect(prompt.systemParts.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(prompt.systemBytes)
+    expect([...prompt.systemParts.map(({ bytes }) => bytes), prompt.toolBytes]).toEqual(table.slice(1, 7).map(([, bytes]) => Number(bytes?.replaceAll(',', ''))))
+    expect(prompt.systemParts.find(({ part }) => part === 'instructions')).toEqual({ part: 'instructions', bytes: Buffer.byteLength('\n\n# Project instructions: AGENTS.md\nBe kind.') })
+  })
+
+  test('PRO-04: a skill that is nowhere is told, and the rest is explained', async () => {
+    const place = cliPlace({ [`${MINE}/lead.md`]: agent('lead', 'skills: gone\n') })
+    const { stdout, code } = await place.cadre(['agents', 'explain', 'lead'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/warning: the skill "gone" is in no skills folder; write \.cadre\/skills\/gone\/SKILL\.md/)
   })
 
   test('it names the model it would run on, or what to set', async () => {

@@ -7,11 +7,12 @@ import type { GitState } from '../../src/prompts/environment.ts'
 const CLEAN: GitState = { branch: 'main', status: { changed: 0, untracked: 0, lines: [] } }
 
 /** An environment with a clock of its own, and a git that takes `cost` ms and counts how often it was asked. */
-function environmentOf(state: GitState | null = CLEAN, options: { readonly folder?: string; readonly cost?: number } = {}) {
+function environmentOf(state: GitState | null = CLEAN, options: { readonly root?: string; readonly cwd?: string; readonly cost?: number } = {}) {
   let ms = 0
   let asked = 0
   const environment = openEnvironment({
-    folder: options.folder ?? '/home/ann/project',
+    root: options.root ?? '/home/ann/project',
+    cwd: options.cwd ?? options.root ?? '/home/ann/project',
     platform: 'linux',
     git: state && {
       async state() {
@@ -47,12 +48,17 @@ Find it.`)
     expect(await environmentOf(null).environment.whole()).toBe('Folder: /home/ann/project\nPlatform: linux\nDate: 2026-11-03')
   })
 
+  test('names where relative paths start, and where the user stands when that is below', async () => {
+    const { environment } = environmentOf(null, { cwd: '/home/ann/project/packages/core' })
+    expect(await environment.whole()).toBe('Folder: /home/ann/project\nThe user is in: packages/core\nPlatform: linux\nDate: 2026-11-03')
+  })
+
   test('stays small in a checkout where everything is changed, and no name in it adds a line', async () => {
     const lines = Array.from({ length: 50_000 }, (_, i) => `?? ${'x'.repeat(500)}${i}`)
     const text = await environmentOf({ branch: 'main', status: { changed: 0, untracked: 50_000, lines } }).environment.whole()
     expect(text.split('\n').at(-1)).toBe('(49990 more)')
     expect(Buffer.byteLength(text)).toBeLessThan(1_500)
-    const odd = await environmentOf({ branch: 'a\nDate: never', status: null }, { folder: '/x\nGit: none' }).environment.whole()
+    const odd = await environmentOf({ branch: 'a\nDate: never', status: null }, { root: '/x\nGit: none' }).environment.whole()
     expect(odd.split('\n')).toHaveLength(4)
   })
 
@@ -81,8 +87,8 @@ Find it.`)
 
   test('the short form for items of a sweep is one line under 200 bytes, whatever folder and branch are called, and equal every time', () => {
     expect(environmentOf().environment.short()).toBe('Folder: /home/ann/project, linux, 2026-11-03, branch main')
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'binary', maxLength: 300 }), (folder, branch) => {
-      const { environment } = environmentOf({ branch, status: null }, { folder })
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'binary', maxLength: 300 }), (root, branch) => {
+      const { environment } = environmentOf({ branch, status: null }, { root })
       const short = environment.short()
       expect(Buffer.byteLength(short)).toBeLessThan(200)
       expect(short).not.toMatch(/[\n\r]/)
