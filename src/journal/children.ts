@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import type { ChildRow } from '../core/restored.ts'
+import type { Facts } from './facts.ts'
+import { firstLine } from './first-line.ts'
 import { read } from './read.ts'
 import type { Row } from './row.ts'
-import { number, numberOrNull, text, textOrNull } from './row.ts'
-import { CHILD, CHILD_FACTS } from './schema.ts'
+import { number, numberOrNull, text } from './row.ts'
 
 export type ChildReader = {
   /** The agents this one started, in the order it asked for them. */
@@ -24,9 +25,8 @@ type Step = { readonly seq: number; readonly turn: number | null }
  * what they read and wrote.
  */
 export function openChildReader(db: DatabaseSync, file: string): ChildReader {
-  const facts = Object.entries(CHILD_FACTS).map(([name, fact]) => `${fact} AS ${name}`).join(', ')
-  const lives = db.prepare(`SELECT seq, type AS event, agent, time, ${facts}
-    FROM event INDEXED BY event_child WHERE parent = ? AND parent IS NOT NULL AND (${CHILD}) ORDER BY seq`)
+  const lives = db.prepare(`SELECT seq, type AS event, agent, time, facts
+    FROM event INDEXED BY event_child WHERE parent = ? AND facts IS NOT NULL ORDER BY seq`)
   const hands = db.prepare('SELECT hands FROM event INDEXED BY event_hands WHERE agent = ? AND hands IS NOT NULL')
   const sessionAt = db.prepare('SELECT session FROM event WHERE seq = ?')
   const replies = db.prepare(`SELECT agent, count(*) AS turns FROM event INDEXED BY event_turn
@@ -43,7 +43,7 @@ export function openChildReader(db: DatabaseSync, file: string): ChildReader {
       const id = text(row, 'agent')
       const before = children.get(id)
       if (text(row, 'event') === 'delegation.ended') {
-        if (before?.end === null) children.set(id, { ...before, turns: number(row, 'turns'), end: endOfChild(row) })
+        if (before?.end === null) children.set(id, { ...before, ...endOfChild(row) })
         continue
       }
       const started = text(row, 'event') === 'delegation.started' ? number(row, 'time') : null
@@ -103,34 +103,18 @@ function firstStarts(steps: readonly Step[]): readonly number[] {
   return [...first.values()]
 }
 
-const begunChild = (row: Row): Child => ({
-  seq: number(row, 'seq'),
-  id: text(row, 'agent'),
-  title: text(row, 'title'),
-  type: text(row, 'agentType'),
-  callId: textOrNull(row, 'callId'),
-  background: number(row, 'background') === 1,
-  expectedDuration: numberOrNull(row, 'expected'),
-  spawned: number(row, 'time'),
-  started: null,
-  turns: 0,
-  maxTurns: number(row, 'maxTurns'),
-  end: null,
-})
+function begunChild(row: Row): Child {
+  const [title, type, callId, background, expectedDuration, maxTurns] = JSON.parse(text(row, 'facts')) as Facts<'start'>
+  return {
+    seq: number(row, 'seq'), id: text(row, 'agent'), title, type, callId, background: background === 1, expectedDuration,
+    spawned: number(row, 'time'), started: null, turns: 0, maxTurns, end: null,
+  }
+}
 
-const endOfChild = (row: Row): Child['end'] => ({
-  seq: number(row, 'seq'),
-  time: number(row, 'time'),
-  status: text(row, 'status'),
-  cause: textOrNull(row, 'cause'),
-  firstLine: firstLine(text(row, 'output')),
-})
+function endOfChild(row: Row): Pick<Child, 'turns' | 'end'> {
+  const [status, cause, turns, output] = JSON.parse(text(row, 'facts')) as Facts<'end'>
+  return { turns, end: { seq: number(row, 'seq'), time: number(row, 'time'), status, cause, firstLine: firstLine(output) } }
+}
 
 const endRow = ({ seq: ended, ...end }: NonNullable<Child['end']>, begins: readonly number[]): ChildRow['end'] =>
   ({ ...end, turnsSince: begins.filter((seq) => seq > ended).length })
-
-/** The first line with a letter or digit in it, or the first that is not blank. */
-function firstLine(output: string): string {
-  const lines = output.split(/\r?\n|\r/).map((line) => line.trim()).filter((line) => line !== '')
-  return lines.find((line) => /[\p{L}\p{N}]/u.test(line)) ?? lines[0] ?? ''
-}

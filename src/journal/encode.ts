@@ -2,6 +2,7 @@ import { CadreError, messageOf } from '../core/errors.ts'
 import type { NewEvent } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { factsOf } from './facts.ts'
 import type { Redact } from './redact.ts'
 import type { Columns } from './row.ts'
 
@@ -10,6 +11,7 @@ export type Encoded = {
   readonly columns: Columns
   readonly data: JsonObject
   readonly json: string
+  readonly facts: string | null
   /** A JSON list of the agents whose results this event hands to its own (DEL-06, 07); null for most. */
   readonly hands: string | null
 }
@@ -35,10 +37,10 @@ export function encode(event: NewEvent, redact: Redact): Encoded {
     throw refuse(`its data is not JSON (${messageOf(error)})`, error)
   }
   const json = redact(written)
-  const clean: unknown = json === written ? plain : JSON.parse(json)
-  if (!isObject(clean)) throw refuse('its data is not an object')
+  // Only texts within it differ: it has the shape it had.
+  const clean = json === written ? event : ({ ...event, data: JSON.parse(json) } as NewEvent)
   const key = event.key === undefined ? null : encodeKey(event.key, redact)
-  return { columns: { time, session, root, agent, parent, depth, type, key }, data: clean, json, hands: handsOf(event) }
+  return { columns: { time, session, root, agent, parent, depth, type, key }, data: clean.data, json, facts: factsOf(clean), hands: handsOf(clean) }
 }
 
 function handsOf({ type, data }: NewEvent): string | null {

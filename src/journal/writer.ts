@@ -42,8 +42,9 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyM
   const { ino, dev } = statSync(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
-  const insert = db.prepare(
-    'INSERT INTO event (time, session, root, agent, parent, depth, type, key, data, hands) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare('INSERT INTO event (time, session, root, agent, parent, depth, type, key, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insertWhole = db.prepare(
+    'INSERT INTO event (time, session, root, agent, parent, depth, type, key, data, facts, hands) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const leases = openLeases(db)
   let queue: Pending[] = []
   let scheduled = false
@@ -123,9 +124,12 @@ export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyM
     return null
   }
 
-  function insertOne({ columns, data, json, hands }: Encoded): CadreEvent {
+  function insertOne({ columns, data, json, facts, hands }: Encoded): CadreEvent {
     const { time, session, root, agent, parent, depth, type, key } = columns
-    const { lastInsertRowid } = insert.run(time, session, root, agent, parent, depth, type, key, json, hands)
+    // Most events have neither, and each value handed over costs.
+    const { lastInsertRowid } = facts === null && hands === null
+      ? insert.run(time, session, root, agent, parent, depth, type, key, json)
+      : insertWhole.run(time, session, root, agent, parent, depth, type, key, json, facts, hands)
     leases.follow(columns)
     return assemble(Number(lastInsertRowid), columns, data)
   }
