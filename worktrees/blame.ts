@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { Git } from './git.ts'
+import { hasOwnFilters } from './own-filters.ts'
 
 /** Who last changed a line. `time` in ms since 1970; `commit` is the full id. */
 export type BlamedLine = { readonly line: number; readonly author: string; readonly time: number; readonly commit: string }
@@ -9,13 +10,15 @@ const UNCOMMITTED = /^0+$/
 
 /**
  * Who last changed some lines (1-based) of a file, in their order in the file. A line is left out where git does not know: outside a
- * repository or the root, without a commit, in an untracked file, past the end, changed since the last commit. Rejects only when aborted.
+ * repository or the root, without a commit, in an untracked file, past the end, changed since the last commit; and everywhere in a repository
+ * that has filters of its own, which git would run. Rejects only when aborted.
  */
 export async function blame(git: Git, path: string, lines: readonly number[], signal?: AbortSignal): Promise<readonly BlamedLine[]> {
   const inside = relative(git.root, resolve(git.root, path))
   if (lines.length === 0 || inside.startsWith('..') || isAbsolute(inside)) return []
   const wanted = [...new Set(lines)].toSorted((a, b) => a - b)
   try {
+    if (await filtersOf(git, signal)) return []
     return parse(await git.run(command(inside, wanted), signal))
   } catch (error) {
     signal?.throwIfAborted()
@@ -23,6 +26,15 @@ export async function blame(git: Git, path: string, lines: readonly number[], si
     const there = wanted.filter((line) => line <= Number(has))
     return has === undefined || there.length === wanted.length ? [] : blame(git, path, there, signal)
   }
+}
+
+/** Asked once for each place: a sweep blames thousands of files. */
+const known = new WeakMap<Git, boolean>()
+
+async function filtersOf(git: Git, signal?: AbortSignal): Promise<boolean> {
+  const found = known.get(git) ?? await hasOwnFilters(git, signal)
+  known.set(git, found)
+  return found
 }
 
 function command(path: string, lines: readonly number[]): readonly string[] {

@@ -1,4 +1,5 @@
 import type { Git } from './git.ts'
+import { hasOwnFilters } from './own-filters.ts'
 import { branchOf } from './repository.ts'
 
 /** How a checkout stands. `branch`: null when HEAD is on none. */
@@ -13,19 +14,15 @@ const WAIT_MS = 2_000
 
 const COMMAND = ['status', '--porcelain=v1', '--untracked-files=normal', '--ignore-submodules=dirty', '--no-renames', '--', '.']
 
-/** Settings that make git run a program of the repository's author on files it looks at. */
-const FILTERS = ['config', '--show-scope', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|process)$']
-const OWN_SCOPES = /^(?:local|worktree|command)\t/m
-
 /**
  * The branch and the short status of the folder git is open in, and below. Never rejects but when aborted. The status is left out when it takes
- * over 2 s, and where the repository's own configuration has filters: git would run them, and they may be anybody's programs.
+ * over 2 s, and where the repository's own configuration has filters: see own-filters.ts.
  */
 export async function workingState(git: Git, signal?: AbortSignal): Promise<WorkingState> {
   const branch = branchOf(git.root)
   const limit = AbortSignal.any([AbortSignal.timeout(WAIT_MS), ...(signal ? [signal] : [])])
   try {
-    if (OWN_SCOPES.test(await git.run(FILTERS, limit))) return { branch, status: null }
+    if (await hasOwnFilters(git, limit)) return { branch, status: null }
     const lines = (await git.run(COMMAND, limit)).split('\n').filter((line) => line !== '')
     const untracked = lines.filter((line) => line.startsWith('??')).length
     return { branch, status: { changed: lines.length - untracked, untracked, lines } }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { blame } from '../../worktrees/blame.ts'
 import { branchOf, openGit } from '../../worktrees/git.ts'
 import { workingState } from '../../worktrees/status.ts'
 
@@ -55,7 +56,7 @@ describe('PRO-01: git branch and status', () => {
   })
 
   for (const kind of ['clean', 'process']) {
-    test(`a ${kind} filter of the repository's own is never run: the status is left out`, async () => {
+    test(`a ${kind} filter of the repository's own is never run: status and blame are left out`, async () => {
       const root = repository()
       const trace = join(folder(), 'ran')
       writeFileSync(join(root, '.gitattributes'), '*.txt filter=evil\n')
@@ -63,9 +64,21 @@ describe('PRO-01: git branch and status', () => {
       git(root, 'config', 'core.fsmonitor', `touch ${trace}; false`)
       writeFileSync(join(root, 'a.txt'), 'other\n')
       expect(await workingState(openGit(root))).toEqual({ branch: 'main', status: null })
+      expect(await blame(openGit(root), 'a.txt', [1])).toEqual([])
       expect(existsSync(trace)).toBe(false)
     })
   }
+
+  test('a filter of the user\'s own is the user\'s: it changes nothing here', async () => {
+    const root = repository()
+    const home = folder()
+    writeFileSync(join(home, '.gitconfig'), '[filter "mine"]\n\tclean = cat\n')
+    const before = process.env['HOME']
+    process.env['HOME'] = home
+    onTestFinished(() => void (process.env['HOME'] = before))
+    expect(await workingState(openGit(root))).toMatchObject({ status: { changed: 0 } })
+    expect(await blame(openGit(root), 'a.txt', [1])).toMatchObject([{ line: 1, author: 'Ann' }])
+  })
 
   test('stopped by its signal, it rejects with the signal\'s reason', async () => {
     const reason = new Error('enough')
