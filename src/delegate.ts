@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 import type { ChosenModel } from './choose-model.ts'
 import { companionsOf, notStartedBy } from './companions.ts'
 import type { AgentType, Program } from './core/agent-type.ts'
-import type { Effort, Message, Model, ToolCall, ToolOutcome } from './core/contract.ts'
+import type { Effort, Message, Model, ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { DelegationStarted, EventSubject, FrozenType, Origin } from './core/events.ts'
 import type { Grant } from './core/grant.ts'
-import { levelsBelow, mayStart } from './core/grant.ts'
+import { levelsBelow, mayName } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
 import { anchorsOf } from './core/anchors.ts'
 import type { Narrowed, WantedByCall } from './core/narrow.ts'
@@ -54,6 +54,8 @@ export type Start = {
   /** Whether a model asked for it (KIN-08). */
   readonly paced?: boolean
   readonly key?: string
+  /** VER-06. */
+  readonly verifies?: DelegationStarted['verifies']
 }
 
 /** A run with all that is journaled of it decided: a new one, or one that goes on. */
@@ -73,10 +75,10 @@ export function readyAgent(services: Services, start: Start): Ready {
   const { type, narrowed, model, input, forks } = start
   const { grant } = narrowed
   const schema = input?.outputSchema ?? type?.outputSchema
-  const effort = input?.effort ?? type?.effort ?? start.inheritedEffort ?? null
+  const effort = (forks ? null : (input?.effort ?? type?.effort)) ?? start.inheritedEffort ?? null
   const frozen: FrozenType = {
     ...(effort !== null && { effort }),
-    cacheTtl: type?.cacheTtl ?? services.limits().cacheTtl,
+    cacheTtl: (forks ? forks.started.frozen : type)?.cacheTtl ?? services.limits().cacheTtl,
     ...(schema && { outputSchema: schema }),
     ...(type?.program && start.key === undefined && { program: type.program }),
     ...(type?.autoCompactWindow !== undefined && { autoCompactWindow: type.autoCompactWindow }),
@@ -99,6 +101,7 @@ export function readyAgent(services: Services, start: Start): Ready {
     background: start.background ?? false,
     seed: randomInt(2 ** 32),
     callId: start.callId,
+    ...(start.verifies && { verifies: start.verifies }),
   }
   return {
     subject: start.subject,
@@ -116,7 +119,7 @@ function originOf({ forks, history }: Start): Origin | null {
 }
 
 /** The turn an agent is in, over all its runs. */
-const turnOf = ({ session, restored }: Agent): number => (session?.progress().turns ?? 0) + (restored?.turnsBefore ?? 0)
+export const turnOf = ({ session, restored }: Agent): number => (session?.progress().turns ?? 0) + (restored?.turnsBefore ?? 0)
 
 /** Puts a run's agent into the crew, as the last step before it begins. */
 export function planAgent(services: Services, ready: Ready): Plan {
@@ -136,15 +139,27 @@ export function planAgent(services: Services, ready: Ready): Plan {
     cost: (used, usage) => (isProgram ? 0 : services.cost(used, started.model, usage)),
     messages: () => (started.origin === null ? [{ role: 'user', text: started.prompt }] : journal.transcript(subject.agent)),
     tools: isProgram ? [] : offered.schemas,
+    compaction: isProgram ? null
+      : { window: services.contextWindow(started.model), compactAt: services.limits().compactAt, isOverflow: (error) => services.isContextOverflow(error) },
     ...(output && { output }),
     notes: ready.notes,
     paced: ready.paced ?? false,
     ...(ready.key !== undefined && { key: ready.key }),
     delivery: services.delivery(subject.depth),
     trailer: () => (delegates && !isProgram ? anchorsOf(journal.children(subject.agent)).join('\n') || null : null),
-    decide: (call) => offered.decide(call, (known) => decide(known, grant, toolbox.find(known.name) !== undefined, toolbox.check(known))),
+    decide: (call) => offered.decide(call, (known) => {
+      const verdict = decide(known, grant, toolbox.find(known.name) !== undefined, toolbox.check(known))
+      return grant.depth === 0 && verdict.kind === 'refused' ? beyondLimit(services, known, verdict) : verdict
+    }),
     runCall: (call) => runCall(services, agent, call),
   }
+}
+
+/** KIN-06: a delegation that was forced at the depth limit is refused, and journaled, where every delegation is (AGT-03). */
+function beyondLimit({ toolbox }: Services, call: ToolCall, refused: Verdict): Verdict {
+  const checked = toolbox.check(call)
+  if ('error' in checked || checked.tool.name !== 'agent') return refused
+  return { kind: 'run', call: { id: call.id, name: 'agent', input: checked.input, local: false } }
 }
 
 const offerTo = ({ toolbox, types, delegationTools }: Services, started: DelegationStarted): Offer =>
@@ -165,6 +180,8 @@ export async function delegate(services: Services, parent: Agent, raw: JsonObjec
   const before = parent.restored ? begunBefore(services, parent, callId) : null
   if (before) return before
   const environment = await services.environment.whole()
+  // Stopped meanwhile: its children have been ended, and this one would outlive it (KIN-15).
+  parent.signal.throwIfAborted()
   const begun = await started(services, parent, raw, { callId, environment })
   const { agent } = begun
   if (!agent.started.background) return blocked(parent, async () => answerOf(services, await begun.ended))
@@ -214,7 +231,9 @@ function admitted(services: Services, parent: Agent, raw: JsonObject, asked: Ask
   const parsed = parseDelegation(raw)
   if ('error' in parsed) throw new CadreError('REFUSED', parsed.error)
   const input = parsed.value
+  if (input.outputSchema) outputCheck(input.outputSchema)
   const ready = input.continues === undefined ? admit(services, parent, input, asked) : admitContinued(services, parent, { input, id: input.continues, callId: asked.callId })
+  if (parent.started.grant.depth === 0) throw new CadreError('REFUSED', NO_DELEGATION)
   const { slots } = services.crew
   const { grant, background } = ready.started
   if (slots.isFull({ levels: levelsBelow(grant), background }) && slots.queued >= services.limits().maxQueued) {
@@ -299,6 +318,7 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
   if (crew.find(id) || !result) throw refuse('it is still running (use agent_send)')
   if (result.error === STOPPED_BY_PARENT.reason) throw refuse('you stopped it (start a new one)')
   if (before.model === 'script') throw refuse('it ran a program (start a new one)')
+  if (before.verifies) throw refuse('it is the verifier, which only Cadre starts')
   const grant = renarrow(before.grant, parent.started.grant, wantedBy(input))
   if (grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft({ name: before.agentType, tools: before.grant.tools.map(({ name }) => name) }, parent.started.grant, wantedBy(input)))
   const background = inBackground(services, parent, input.background ?? before.background)
@@ -322,7 +342,7 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
 }
 
 function typeFor(services: Services, parent: Agent, input: DelegationInput): AgentType {
-  const startable = services.types.startable().filter(({ name }) => mayStart(parent.started.grant, name))
+  const startable = services.types.startable().filter(({ name }) => mayName(parent.started.grant, name))
   const type = services.types.require(input.type)
   if (startable.some(({ name }) => name === type.name)) return type
   throw new CadreError('UNKNOWN_TYPE', `Unknown sub-agent type "${input.type ?? type.name}". Available: ${startable.map(({ name }) => name).join(', ')}.`)

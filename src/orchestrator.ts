@@ -17,6 +17,8 @@ import { journalFile, openJournal } from './journal/journal.ts'
 import type { Journal } from './journal/journal.ts'
 import { openProfile } from './journal/profile.ts'
 import { liveModels } from './live-models.ts'
+import { isContextOverflow } from './models/context-overflow.ts'
+import { contextWindow } from './models/context-window.ts'
 import { createPrograms } from './programs/programs.ts'
 import { scriptModel } from './programs/script-model.ts'
 import { openEnvironment } from './prompts/environment.ts'
@@ -32,6 +34,7 @@ import type { Crew } from './supervisor.ts'
 import { linesOf, sweepAgents, sweepInputs } from './sweep-run.ts'
 import { prepareSweep } from './sweep/sweep.ts'
 import { createThreads } from './threads/runner.ts'
+import { openTodoFile } from './todo-file.ts'
 import { agentCheck } from './tools/agent-check.ts'
 import { agentSend } from './tools/agent-send.ts'
 import { agentStop } from './tools/agent-stop.ts'
@@ -79,6 +82,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       if (event.depth > 0 && event.type === 'delegation.ended') options.onDelegationComplete?.({ ...startOf(event, event.data.result), ...event.data.result })
       if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
       profile?.saw(event)
+      todo.saw(event)
       options.onEvent?.(event)
     },
   })
@@ -104,6 +108,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     redact: () => models.current().keys(),
   })
   journal.prune(settings.journal.keepDays)
+  const todo = openTodoFile({ root, journal, onDiagnostic })
   const types = await loadTypes({
     root,
     cwd,
@@ -164,6 +169,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       const { cacheTtl } = live.current().settings.models
       return models.current().cost(used, usage, cacheTtl) ?? models.current().cost(asked, usage, cacheTtl) ?? 0
     },
+    contextWindow,
+    isContextOverflow,
     scriptModel: (type, program, run) => scriptModel({ programs, type: { ...type, program }, ...run }),
     project,
     environment,
@@ -175,7 +182,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       return { text: JSON.stringify(found), reads: head !== null && hash !== null ? [{ path: relative(root, head), hash }] : [] }
     },
     inThread: (job) => threads.run(job),
-    limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl }),
+    limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl, compactAt: live.current().settings.compactAt }),
     notifies: () => live.current().settings.tasks.notify,
     delegationTools: () => live.current().settings.delegation.tools,
     delivery: deliveryOf(of),
@@ -190,6 +197,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
   async function endJournal(): Promise<void> {
     try {
+      todo.close()
       profile?.write(journal)
     } finally {
       await journal.close()

@@ -21,7 +21,7 @@ import { fitsSchema } from './host/repaired.ts'
 import type { OutputCheck } from './host/repaired.ts'
 import { repeating } from './host/repeating.ts'
 import { openSession } from './host/session.ts'
-import type { Session } from './host/session.ts'
+import type { Session, SessionOptions } from './host/session.ts'
 import type { Need } from './schedule/slots.ts'
 import type { Agent, Crew } from './supervisor.ts'
 
@@ -36,6 +36,8 @@ export type Plan = {
   /** What its conversation begins with, its own prompt last. Asked for once, when it runs. */
   messages(): readonly Message[]
   readonly tools: readonly ToolSchema[]
+  /** Null for a program. */
+  readonly compaction: Omit<NonNullable<SessionOptions['compaction']>, 'autoCompactWindow'> | null
   readonly output?: { readonly check: OutputCheck; readonly retries: number }
   readonly notes: readonly string[]
   /** Whether a model asked for it (KIN-08). */
@@ -43,10 +45,21 @@ export type Plan = {
   /** How the run is found again (a sweep item's key). */
   readonly key?: string
   readonly delivery: DeliveryOptions
+  readonly verification?: Verification
   /** DEL-11: what each of its turns ends with. */
   trailer(): string | null
   decide(call: ToolCall): Verdict
   runCall(call: ToolCall): Promise<ToolOutcome>
+}
+
+/** What happens to the changes of a run that says it is done (VER-01…06). */
+export type Verification = {
+  /** For `insistent`: whether the run has ended; else its mailbox says why not. */
+  isLast(): Promise<boolean>
+  /** Lines for its result. */
+  notes(): readonly string[]
+  /** Resolves when no process it started is alive. */
+  settled(): Promise<unknown>
 }
 
 /** Where a run's loop executes: a pooled thread, this thread, or one day another machine (DESIGN "Beyond one machine"). */
@@ -95,20 +108,23 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
     const host = wrapped(plan, agent.session, model, taken)
     const job: Job = { brief: briefOf(agent, model), host, signal: agent.signal }
     await withinTimeLimit(plan, () => place(job))
-    stop = { ending: COMPLETED, reason: '' }
+    stop = agent.stopped ?? { ending: COMPLETED, reason: '' }
   } catch (error) {
     stop = agent.stopped ?? stopOf(error)
     // Whatever is still under way for it, a place in the queue included, is given up.
     crew.stop(agent, stop)
   }
+  // From here on no stop changes what it came to, and it reads no more messages.
+  agent.ending = true
   const goOn = taken.leaves && stop.ending.status === 'completed' && agent.subject.depth === 0
   const stopped = goOn ? 0 : await endChildren(plan)
+  await plan.verification?.settled()
   agent.slot?.leave()
   const fault = await closeFault(model)
-  agent.ending = true
   const notes = [
     ...plan.notes,
     ...(agent.session?.progress().notes ?? []),
+    ...(plan.verification?.notes() ?? []),
     ...(stopped > 0 && stop.ending.status === 'completed' ? [`${stopped} sub-agents still running were stopped`] : []),
     ...(fault ? [fault] : []),
   ]
@@ -144,6 +160,8 @@ function wrapped(plan: Plan, session: Session, model: Model, taken: { value?: Js
     const take = (value: Json) => { taken.value = value }
     host = insistent(host, fitsSchema({ check: output.check, retries: isProgram ? 0 : output.retries, before, mailbox, take }))
   }
+  const { verification } = plan
+  if (verification) host = insistent(host, () => verification.isLast())
   return cancellable(host, agent.signal)
 }
 
@@ -184,7 +202,7 @@ function open(plan: Plan): Model {
 function startSession(plan: Plan, model: Model): Session {
   const { agent, crew } = plan
   const { started, restored, mailbox, subject } = agent
-  const { effort, cacheTtl } = started.frozen
+  const { effort, cacheTtl, autoCompactWindow } = started.frozen
   for (const letter of restored?.unread ?? []) mailbox.deliver(letter)
   for (const text of restored?.notices ?? []) mailbox.deliver({ text, from: 'result' })
   return openSession({
@@ -202,6 +220,7 @@ function startSession(plan: Plan, model: Model): Session {
     record: (events) => crew.record(subject, events),
     onDelta: (delta) => crew.show(subject, { type: 'delta', data: delta.kind === 'reset' ? { kind: 'reset', text: '' } : delta }),
     runCall: (call) => plan.runCall(call),
+    ...(plan.compaction && { compaction: { ...plan.compaction, ...(autoCompactWindow !== undefined && { autoCompactWindow }) } }),
     trailer: () => plan.trailer(),
     now: () => Date.now(),
     cost: (by, usage) => plan.cost(by, usage),

@@ -9,6 +9,7 @@ import type { Environment } from './prompts/environment.ts'
 import type { HistoryChoice } from './prompts/history.ts'
 import type { ProjectTexts } from './prompts/project-texts.ts'
 import type { Place } from './run.ts'
+import type { Settings } from './settings/settings.ts'
 import type { Crew } from './supervisor.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
@@ -20,6 +21,8 @@ export type Services = {
   readonly types: {
     /** The type a model or a person named (TYP-16); throws CadreError UNKNOWN_TYPE with the literal text. */
     require(written: string | undefined): AgentType
+    /** VER-02: the built-in one, whatever else has its name. Throws INVARIANT when the installation has none. */
+    verifier(): AgentType
     /** Whether such a name asks for a fork (TYP-17). */
     isFork(written: string): boolean
     /** Those a model may name. */
@@ -30,6 +33,9 @@ export type Services = {
   /** MOD-01…04: throws CadreError SETTINGS or UNKNOWN_PROVIDER. */
   chooseModel(choice: ModelChoice): ChosenModel
   openModel(id: string): Model
+  /** Tokens a model holds (PRO-08). */
+  contextWindow(id: string): number
+  isContextOverflow(error: unknown): boolean
   /** USD of one request to `used`, the model that answered, or by the price of the model that was asked. */
   cost(used: string, asked: string, usage: Usage): number
   /** A program as a model (PRG-01). */
@@ -43,10 +49,21 @@ export type Services = {
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>
   readonly inThread: Place
   /** As they are now (SET-02). `wait` in seconds. */
-  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number }
+  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number; readonly compactAt: number }
   /** Whether results may come on their own (DEL-08). */
   notifies(): boolean
   delegationTools(): DelegationTools
   /** What an idle parent does: at depth 0 what the run says, deeper always `wait`, for nobody would read what comes later. */
   delivery(depth: number): DeliveryOptions
+  /** VER-01, 02; null: nobody says what the root run changed, so nothing is verified. */
+  readonly verification: Verifying | null
+}
+
+/** What the verification of a root run's changes needs to know. */
+export type Verifying = {
+  /** Paths relative to the root. */
+  changedFiles(): Promise<readonly string[]> | readonly string[]
+  settings(): Settings['verify']
+  /** Of the process, for the command: it is given a part of it. */
+  readonly env: Readonly<Record<string, string | undefined>>
 }

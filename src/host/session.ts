@@ -1,10 +1,11 @@
-import type { Delta, Effort, FileRead, Host, Message, Model, Reply, ToolCall, ToolOutcome, ToolSchema, Usage } from '../core/contract.ts'
+import type { Delta, Effort, FileRead, Host, Message, Model, ModelRequest, Reply, ToolCall, ToolOutcome, ToolSchema, Usage } from '../core/contract.ts'
 import { addUsage, NO_USAGE, noOutcome } from '../core/contract.ts'
 import { CadreError } from '../core/errors.ts'
-import type { EventBody } from '../core/events.ts'
+import type { EventBody, Summary } from '../core/events.ts'
 import type { Json } from '../core/json.ts'
 import type { Restored } from '../core/restored.ts'
 import { Stopped } from '../core/stopped.ts'
+import { createCompactor } from './compactor.ts'
 import type { Mailbox } from './mailbox.ts'
 
 /** KIN-11: what the last allowed turn is told. */
@@ -33,6 +34,15 @@ export type SessionOptions = {
   onDelta(delta: Delta): void
   /** Runs one granted call on the main side; never rejects for the tool's own failure. */
   runCall(call: ToolCall): Promise<ToolOutcome>
+  /** How its history is kept within what its model holds (PRO-08); none for a program. */
+  readonly compaction?: {
+    /** Tokens. */
+    readonly window: number
+    readonly compactAt: number
+    readonly autoCompactWindow?: number
+    /** Whether the model refused a request as too long. */
+    isOverflow(error: unknown): boolean
+  }
   /** What each request ends with and no history keeps (DEL-11); null: nothing. */
   trailer?(): string | null
   now(): number
@@ -65,8 +75,11 @@ export type Session = {
 
 /** One agent's conversation on the main side, and the innermost host over it: journal, then act (JRN-02). */
 export function openSession(options: SessionOptions): Session {
-  const { agent, model, record, signal, mailbox, restored } = options
-  const messages: Message[] = [...options.messages]
+  const { agent, model, record, signal, mailbox, restored, compaction } = options
+  let messages: Message[] = [...options.messages]
+  /** Messages that stay whatever is summed up. */
+  let beginning = restored?.beginning ?? messages.length
+  let used: Usage | null = null
   const reads = new Map<string, FileRead>()
   const notes: string[] = [...(restored?.notes ?? [])]
   const callIds = new Set<string>()
@@ -132,6 +145,52 @@ export function openSession(options: SessionOptions): Session {
     return reply.calls.length === 0 || open.length > 0 ? { ...reply, calls: open } : null
   }
 
+  const compactor = compaction && createCompactor({
+    system: options.system,
+    tools: options.tools,
+    ...compaction,
+    signal,
+    ask: (request) => model.generate({ ...request, agent, turn, time: options.now() }, { signal, onDelta: () => {} }),
+  })
+
+  /** Sums up what is too long for the model; null: nothing is, or it could not be. */
+  async function compact(forced: boolean): Promise<Summary | null> {
+    const done = await compactor?.run({ messages, keepFirst: beginning, turn: turn - 1 }, { used, forced })
+    if (!done) return null
+    if (done.spent) pay(done.spent.model, done.spent.usage)
+    if (done.note) notes.push(done.note)
+    if (done.summary === null) return null
+    messages = [...done.history.messages]
+    beginning = done.history.keepFirst
+    return done.summary
+  }
+
+  /** The model's reply to the conversation as it stands, which is shortened once where it turns out to be too long. */
+  async function generate(): Promise<Reply> {
+    try {
+      return await model.generate(request(), { signal, onDelta: options.onDelta })
+    } catch (error) {
+      const summary = compaction?.isOverflow(error) ? await compact(true) : null
+      if (summary === null) throw error
+      await record([{ type: 'turn.started', data: { turn, injected: [], summary } }])
+      return model.generate(request(), { signal, onDelta: options.onDelta })
+    }
+  }
+
+  function request(): ModelRequest {
+    const trailer = options.trailer?.() ?? null
+    return {
+      agent,
+      turn,
+      time: options.now(),
+      system: options.system,
+      tools: options.tools,
+      messages: trailer === null ? messages : [...messages, { role: 'user', text: trailer, synthetic: 'anchors' }],
+      ...(options.effort !== undefined && { effort: options.effort }),
+      ...(options.cacheTtl && { cacheTtl: options.cacheTtl }),
+    }
+  }
+
   /** One turn. `before` is journaled with its start: nothing is asked before it is there. */
   async function ask(before: readonly EventBody[]): Promise<Reply> {
     if (turn >= lastTurn) {
@@ -144,22 +203,11 @@ export function openSession(options: SessionOptions): Session {
     const injected = turn === lastTurn && model.id !== 'script' && !asked ? [LAST_TURN] : []
     asked = false
     for (const text of injected) messages.push({ role: 'user', text, synthetic: 'reminder' })
-    await record([...before, ...mail.events, { type: 'turn.started', data: { turn, injected } }])
-    const trailer = options.trailer?.() ?? null
-    const reply = uniqueCalls(await model.generate(
-      {
-        agent,
-        turn,
-        time: options.now(),
-        system: options.system,
-        tools: options.tools,
-        messages: trailer === null ? messages : [...messages, { role: 'user', text: trailer, synthetic: 'anchors' }],
-        ...(options.effort !== undefined && { effort: options.effort }),
-        ...(options.cacheTtl && { cacheTtl: options.cacheTtl }),
-      },
-      { signal, onDelta: options.onDelta },
-    ), callIds)
+    const summary = await compact(false)
+    await record([...before, ...mail.events, { type: 'turn.started', data: { turn, injected, ...(summary && { summary }) } }])
+    const reply = uniqueCalls(await generate(), callIds)
     pay(reply.model, reply.usage)
+    used = reply.usage
     if (reply.text) output = reply.text
     if (reply.value !== undefined) value = reply.value
     notes.push(...(reply.notes ?? []))

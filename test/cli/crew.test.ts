@@ -83,16 +83,16 @@ describe('JRN-03…07: cadre --resume', () => {
 
   test('a session has one owner, and what cannot be resumed says why', async () => {
     const { cadre, env, ask } = await place(lead(() => delay(2_000)))
-    let second: Promise<{ code: number | null; stderr: string }> | null = null
+    const seconds: ReturnType<typeof ask>[] = []
     const first = await cadre(['-p', 'go', '--output-format', 'stream-json'], {
       env,
       during: ({ stdout }) => void stdout?.once('data', (text) => {
         const { session } = JSON.parse(String(text).split('\n')[0] ?? '') as { session: string }
-        second = ask(['--resume', session, '-p', 'mine'])
+        seconds.push(ask(['--resume', session, '-p', 'mine']))
       }),
     })
     const { session } = JSON.parse(first.stdout.split('\n')[0] ?? '') as { session: string }
-    expect(await second).toMatchObject({ code: 2, stderr: expect.stringMatching(new RegExp(`^cadre: Session ${session} is in use by process \\d+\\.\n$`)) })
+    expect(await Promise.all(seconds)).toMatchObject([{ code: 2, stderr: expect.stringMatching(new RegExp(`^cadre: Session ${session} is in use by process \\d+\\.\n$`)) }])
     expect(await ask(['--resume', session])).toMatchObject({ code: 2, stderr: `cadre: Session ${session} has ended. Give a prompt with -p to go on with it.\n` })
     expect(await ask(['--resume', 'ss-none'])).toMatchObject({ code: 2, stderr: 'cadre: There is no session "ss-none" here. cadre sessions list shows them.\n' })
     expect(await ask(['--resume', session, '--model', 'openai/other', '-p', 'x'])).toMatchObject({ code: 2, stderr: 'cadre: Drop --model: a resumed session keeps its own.\n' })
