@@ -14,17 +14,17 @@ export type PromptOptions = {
 
 /**
  * A request as the provider packages take it. System prompt and tools come first and depend on nothing else, so they are byte-equal over
- * the runs of a type (MOD-07). Cache marks stand behind the last tool, the system prompt, and the last two messages that are not the model's:
+ * the runs of a type (MOD-07). Cache marks stand behind the last tool, the system prompt, and the last two messages that are not the model's and stay:
  * the last one is what the next turn reads, the one before is what this turn reads even when many blocks lie between.
  */
 export function promptOf(request: ModelRequest, options: PromptOptions): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'> {
   // The other wires have no such field: their providers cache by themselves, or not at all.
   const mark = options.type === 'anthropic' ? cacheMark(request.cacheTtl) : undefined
-  const messages = request.messages.flatMap((message) => messageOf(message, options))
-  const marked = new Set(messages.filter(({ role }) => role !== 'assistant').slice(-2))
+  const messages = request.messages.map((message) => ({ message, sent: messageOf(message, options) }))
+  const marked = new Set(messages.filter(({ message, sent }) => sent.length > 0 && mayMark(message)).slice(-2))
   const prompt: LanguageModelV4Prompt = [
     ...(blank(request.system) ? [] : [withMark({ role: 'system', content: request.system }, mark)]),
-    ...messages.map((message) => (marked.has(message) ? withMark(message, mark) : message)),
+    ...messages.flatMap((entry) => (marked.has(entry) ? entry.sent.map((message) => withMark(message, mark)) : entry.sent)),
   ]
   const tools = request.tools.map((tool, i): LanguageModelV4FunctionTool => {
     const plain: LanguageModelV4FunctionTool = { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.input }
@@ -32,6 +32,9 @@ export function promptOf(request: ModelRequest, options: PromptOptions): Pick<La
   })
   return { prompt, ...(tools.length > 0 ? { tools } : {}) }
 }
+
+/** Anchors are another text in each request (DEL-11). */
+const mayMark = (message: Message): boolean => message.role === 'tool' || (message.role === 'user' && message.synthetic !== 'anchors')
 
 /** 5 minutes is what the wire means by no time; saying nothing keeps gateways working that do not know the field. */
 const cacheMark = (ttl: '5m' | '1h' = '5m'): SharedV4ProviderOptions => ({

@@ -32,6 +32,11 @@ describe('MOD-07: cache marks on Anthropic\'s wire', () => {
     for (const [, mark] of found) expect(mark).toEqual({ type: 'ephemeral' })
   })
 
+  test('never stand behind anchors, which the next turn does not send again (DEL-11)', async () => {
+    const found = marks(await bodyOf({ tools: [READ, GREP], messages: [...HISTORY, { role: 'user', text: '- [ ] …', synthetic: 'anchors' }] }))
+    expect(found.map(([path]) => path).toSorted()).toEqual(['/messages/0/content/0', '/messages/2/content/1', '/system/0', '/tools/1'])
+  })
+
   test('ask for an hour when the type does', async () => {
     const found = marks(await bodyOf({ cacheTtl: '1h', messages: HISTORY }))
     expect(found.length).toBe(4)
