@@ -55,8 +55,8 @@ test('TYP-09 TYP-10 every field arrives as what it is', () => {
 })
 
 test('a field that takes effect later is named, with what is missing', () => {
-  const { type } = parseAgentFile(head('hooks: {Stop: []}\nskills: a\nmaxTurns: 3'), own)
-  expect(type && deferredFields(type).map(({ field }) => field)).toEqual(['hooks', 'skills'])
+  const { type } = parseAgentFile(head('hooks: {Stop: []}\nskills: a\nisolation: worktree\nmaxTurns: 3'), own)
+  expect(type && deferredFields(type).map(({ field }) => field)).toEqual(['hooks', 'isolation'])
 })
 
 describe('TYP-13 the mode of a type that names none', () => {
