@@ -72,7 +72,8 @@ export function openChildReader(db: DatabaseSync, file: string): ChildReader {
     const session = text(sessionAt.get(first.seq) ?? {}, 'session')
     const running = all.every(({ end }) => end) ? [] : replies.all(session, first.seq)
     const turns = new Map(running.map((row) => [text(row, 'agent'), number(row, 'turns')]))
-    const after = steps.all(session, first.seq, parent).map((row): Step => ({ seq: number(row, 'seq'), turn: numberOrNull(row, 'turn') }))
+    const seen = all.some(({ end }) => end) ? steps.all(session, first.seq, parent) : []
+    const after = seen.map((row): Step => ({ seq: number(row, 'seq'), turn: numberOrNull(row, 'turn') }))
     const begins = firstStarts(after)
     const handed = handedTo(parent)
     const answered = answeredBy(all, parent, session, after)

@@ -38,7 +38,7 @@ export function encode(event: NewEvent, redact: Redact): Encoded {
   }
   const json = redact(written)
   // Only texts within it differ: it has the shape it had.
-  const clean = json === written ? event : ({ ...event, data: JSON.parse(json) } as NewEvent)
+  const clean = json === written ? event : ({ ...event, data: JSON.parse(json) as unknown } as NewEvent)
   const key = event.key === undefined ? null : encodeKey(event.key, redact)
   return { columns: { time, session, root, agent, parent, depth, type, key }, data: clean.data, json, facts: factsOf(clean), hands: handsOf(clean) }
 }

@@ -19,6 +19,9 @@ export type EventFilter = {
 /** What is held at once while a caller walks through events: so many, and little more than so many characters of their data. */
 const PAGE = { rows: 256, chars: 1_000_000 } as const
 
+/** The values every page is asked for with. */
+type Asked = { readonly types: string | null; readonly last: number; readonly after: number; readonly rows: number }
+
 export type EventReader = {
   /** In the order of `seq`, read page by page as the caller goes on; ends with what was there when the walk began. */
   events(filter: EventFilter): Generator<CadreEvent, void, undefined>
@@ -29,10 +32,12 @@ export type EventReader = {
 
 export function openEventReader(db: DatabaseSync, file: string): EventReader {
   const page = (where: string) => db.prepare(
-    `SELECT ${EVENT_COLUMNS} FROM event WHERE ${where} seq > :after AND seq <= :last AND (:agent IS NULL OR agent = :agent)
+    `SELECT ${EVENT_COLUMNS} FROM event WHERE ${where} seq > :after AND seq <= :last
      AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types))) ORDER BY seq LIMIT :rows`)
   const ofAll = page('')
+  const ofUnknown = page('agent = :agent AND')
   const ofSession = page('session = :session AND')
+  const ofAgent = page('session = :session AND agent = :agent AND')
   const last = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM event')
   const byKey = db.prepare(
     `SELECT ${EVENT_COLUMNS} FROM event INDEXED BY event_key WHERE type = 'delegation.ended' AND key = ? AND key IS NOT NULL
@@ -44,18 +49,25 @@ export function openEventReader(db: DatabaseSync, file: string): EventReader {
     return typeof row?.['session'] === 'string' ? row['session'] : undefined
   }
 
-  function* events(filter: EventFilter): Generator<CadreEvent, void, undefined> {
+  /** One query for each way to ask: a condition that may be none costs at every event of a session. */
+  function queryOf({ session, agent }: EventFilter): (asked: Asked) => Iterable<Row> {
     // An agent belongs to one session, and a session's events are indexed.
-    const session = filter.session ?? (filter.agent === undefined ? undefined : sessionOf(filter.agent))
+    const within = session ?? (agent === undefined ? undefined : sessionOf(agent))
+    if (within === undefined) return agent === undefined ? (asked) => ofAll.iterate(asked) : (asked) => ofUnknown.iterate({ ...asked, agent })
+    return agent === undefined ? (asked) => ofSession.iterate({ ...asked, session: within }) : (asked) => ofAgent.iterate({ ...asked, session: within, agent })
+  }
+
+  function* events(filter: EventFilter): Generator<CadreEvent, void, undefined> {
+    const query = queryOf(filter)
+    const newest = read(file, () => number(last.get() ?? {}, 'last'))
     const fixed = {
-      agent: filter.agent ?? null,
       types: filter.types ? JSON.stringify(filter.types) : null,
-      last: Math.min(read(file, () => number(last.get() ?? {}, 'last')), (filter.beforeSeq ?? Infinity) - 1),
+      last: Math.min(newest, (filter.beforeSeq ?? Infinity) - 1),
     }
     let after = filter.afterSeq ?? 0
     for (let left = filter.limit ?? Infinity; left > 0;) {
       const asked = { ...fixed, after, rows: Math.min(left, PAGE.rows) }
-      const rows = read(file, () => takePage(session === undefined ? ofAll.iterate(asked) : ofSession.iterate({ ...asked, session })))
+      const rows = read(file, () => takePage(query(asked)))
       for (const row of rows) yield decode(row)
       const end = rows.at(-1)
       if (!end) return

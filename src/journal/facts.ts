@@ -29,7 +29,7 @@ export function factsOf({ parent, type, data }: NewEvent): string | null {
 
 const listOf = (...paths: readonly string[]): string => `json_array(${paths.map((path) => `data ->> '$.${path}'`).join(', ')})`
 
-/** The same in SQL, for what a version 1 file has of these events. */
+/** The same in SQL, for what a version 1 file has of these events, with the whole output for its first line. */
 export const FACTS = `CASE type
   WHEN 'delegation.ended' THEN ${listOf('result.status', 'result.cause', 'result.turns', 'result.output')}
   ELSE ${listOf('title', 'agentType', 'callId', 'background', 'expectedDuration', 'grant.limits.maxTurns')} END`

@@ -72,8 +72,8 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
     new Map(spent.all(session, seq).map((row) => [text(row, 'agent'), row]))
 
   /**
-   * Whether an agent has nothing to do but wait for others: all its open calls do (the tools that wait, and any call a running child answers), or
-   * its last reply had no calls, and agents it started in the background are still there (DEL-04).
+   * Whether an agent with children that have not ended has nothing to do but wait for them: all its open calls do (the tools that wait, and any
+   * call such a child answers), or its last reply had no calls, and some of them are in the background (DEL-04).
    */
   function isWaiting(session: string, agent: string, reply: Row, { answering, awaited }: Others): boolean {
     const open = new Map<string, string>()
@@ -105,13 +105,14 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
     if (live.length === 0) return all.map(({ row }) => row)
     const others: Others = {
       answering: new Set(live.flatMap(({ callId }) => callId ?? [])),
-      awaited: new Set(live.flatMap(({ row }) => (row.background && row.parent !== null ? [row.parent] : []))),
+      parents: new Set(live.map(({ row }) => row.parent)),
+      awaited: new Set(live.filter(({ row }) => row.background).map(({ row }) => row.parent)),
     }
     const replies = repliesSince(session, 0)
     return all.map(({ row, since }) => {
       if (row.ended !== null) return row
       const own = since === 0 ? replies.get(row.id) : repliesSince(session, since).get(row.id)
-      const waits = own && row.status === 'running' && isWaiting(session, row.id, own, others)
+      const waits = own && row.status === 'running' && others.parents.has(row.id) && isWaiting(session, row.id, own, others)
       return {
         ...row,
         status: running ? (waits ? 'waiting' : row.status) : 'interrupted',
@@ -126,8 +127,8 @@ export function openRosterReader(db: DatabaseSync, file: string): RosterReader {
 /** `since`: the event with which it was started again after an end; 0 for its first run. Its row has the figures of the runs that ended. */
 type Life = { readonly row: AgentRow; readonly since: number; readonly callId: string | null }
 
-/** What the live agents of a session are to each other: the calls they answer, and the parents of those in the background. */
-type Others = { readonly answering: ReadonlySet<string>; readonly awaited: ReadonlySet<string> }
+/** What the live agents of a session are to each other: the calls they answer, their parents, and the parents of those in the background. */
+type Others = { readonly answering: ReadonlySet<string>; readonly parents: ReadonlySet<string | null>; readonly awaited: ReadonlySet<string | null> }
 
 /** Queued, started, started again when its session is resumed; or started again after its end. */
 function begunAgain(row: Row, before: Life | undefined): Life {

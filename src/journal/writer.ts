@@ -36,7 +36,8 @@ type Pending = {
 
 /**
  * Group commit: all that is appended within one turn of the event loop, or while another process holds the file, shares one transaction.
- * What one `append` was given is never split, and one that is refused takes no other with it. The transaction itself is synchronous; nothing of it stays in memory afterwards.
+ * What one `append` was given is never split, and one that is refused takes no other with it. The transaction itself is synchronous; nothing of
+ * it stays in memory afterwards.
  */
 export function openWriter(db: DatabaseSync, file: string, redact: Redact, busyMs: number = WRITER_LIMITS.busyMs): Writer {
   const { ino, dev } = statSync(file)

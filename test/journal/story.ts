@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 import type { Reply, ToolCall } from '../../src/core/contract.ts'
-import type { DelegationStarted, EventBody, NewEvent, Sender } from '../../src/core/events.ts'
+import type { DelegationStarted, EventBody, NewEvent, Sender, Summary } from '../../src/core/events.ts'
 import type { AgentResult } from '../../src/core/result.ts'
 import type { Journal } from '../../src/journal/journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
@@ -104,8 +104,12 @@ export const ended = (result: Partial<AgentResult> = {}): EventBody => ({
 
 export const call = (id: string, name = 'read'): ToolCall => ({ id, name, input: { path: `${id}.ts` }, local: true })
 
-export const turnStarted = (turn: number, injected: readonly string[] = []): EventBody =>
-  ({ type: 'turn.started', data: { turn, injected } })
+export const turnStarted = (turn: number, injected: readonly string[] = [], summary?: Summary): EventBody =>
+  ({ type: 'turn.started', data: { turn, injected, ...(summary && { summary }) } })
+
+/** A summary of all turns up to one. */
+export const summed = (turns: number, more: Partial<Summary> = {}): Summary =>
+  ({ text: `summary of ${turns}`, turns, model: 'test/model', usage: { input: 1_000, output: 50, cacheRead: 0, cacheWrite: 0 }, ...more })
 
 export const turnEnded = (turn: number, text: string, calls: readonly ToolCall[] = [], more: Partial<Reply> = {}): EventBody => ({
   type: 'turn.ended',
@@ -114,7 +118,12 @@ export const turnEnded = (turn: number, text: string, calls: readonly ToolCall[]
 
 export const callStarted = (turn: number, toolCall: ToolCall): EventBody => ({ type: 'tool.started', data: { turn, call: toolCall } })
 
-export const callEnded = (turn: number, { id, name }: ToolCall, text = `outcome of ${id}`): EventBody =>
-  ({ type: 'tool.ended', data: { turn, outcome: { callId: id, tool: name, ok: true, text } } })
+export const callEnded = (turn: number, { id, name }: ToolCall, text = `outcome of ${id}`, hands?: readonly string[]): EventBody =>
+  ({ type: 'tool.ended', data: { turn, outcome: { callId: id, tool: name, ok: true, text, ...(hands && { hands }) } } })
 
-export const sent = (text: string, from: Sender = 'user'): EventBody => ({ type: 'message.sent', data: { text, from } })
+export const sent = (text: string, from: Sender = 'user', about?: string): EventBody =>
+  ({ type: 'message.sent', data: { text, from, ...(about !== undefined && { about }) } })
+
+/** The notice of an agent's result. */
+export const noticed = (of: string): EventBody =>
+  ({ type: 'notification', data: { of, kind: 'agent', title: of, status: 'completed', text: `notice of ${of}` } })
