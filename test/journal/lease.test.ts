@@ -155,6 +155,7 @@ describe('JRN-07: who slept and lost its session writes nothing more into it', (
     await expect(journal.append([event(sessionStarted()), event(started())])).rejects.toThrow('not now')
     other.exec('DROP TRIGGER refuse')
     other.close()
+    await journal.append([event(sent('of another one'), { session: 'ss-2', agent: 'sa-2' })])
     await journal.append([event(sessionStarted()), event(started())])
     expect(journal.sessions()).toMatchObject([{ status: 'running', agents: 1 }])
   })

@@ -66,13 +66,17 @@ describe('STR-07: the last calls of an agent', () => {
     expect([journal.recentCalls('sa-1', 0), journal.recentCalls('sa-9', 20)]).toEqual([[], []])
   })
 
-  test('JRN-04: one that was run again after a crash is one call, with the outcome it came to', async () => {
+  test('JRN-04: one that was run again after a crash is one call, begun the last time, with the outcome it came to', async () => {
     const journal = newJournal()
+    const at = (time: number) => ({ ...child, time })
     await journal.append([
-      event(started(), child), event(callStarted(1, named(1)), child), event(callStarted(1, named(2)), child), event(callEnded(1, named(1), 'before'), child),
-      event(started(), child), event(callStarted(1, named(1)), child), event(callEnded(1, named(2), 'after'), child), event(callEnded(1, named(1), 'again'), child),
+      event(started(), child), event(callStarted(1, named(1)), at(1)), event(callStarted(1, named(2)), at(2)),
+      event(callEnded(1, named(1), 'before'), at(3)), event(callEnded(1, named(2), 'before'), at(4)),
+      event(started(), child), event(callStarted(1, named(1)), at(5)), event(callEnded(1, named(2), 'after'), at(6)), event(callEnded(1, named(1), 'again'), at(7)),
     ])
-    expect(journal.recentCalls('sa-1', 20).map((row) => [row.call.id, row.outcome?.text])).toEqual([['c2', 'after'], ['c1', 'again']])
+    expect(journal.recentCalls('sa-1', 20).map(({ call: { id }, started, ended, outcome }) => [id, started, ended, outcome?.text])).toEqual([
+      ['c2', 2, 6, 'after'], ['c1', 5, 7, 'again'],
+    ])
   })
 
   test('of very many are found from the end, whatever lies between', async () => {

@@ -53,13 +53,22 @@ describe('CMD-08: the list of sessions', () => {
     expect(found).toEqual(['ss-ab', 'ss-abc', undefined, 'ss-b%', undefined, 'ss-ü', undefined, undefined, undefined, undefined])
   })
 
-  test('one that was resumed runs again, with its first start, until it ends again', async () => {
-    const journal = newJournal()
-    await journal.append([event(sessionStarted(), { time: 1 }), event(sessionEnded('failed'), { time: 2 })])
-    await journal.append([event(sessionStarted(), { time: 3 })])
-    expect(journal.sessions()).toMatchObject([{ started: 1, ended: null, status: 'running' }])
-    await journal.append([event(sessionEnded('completed'), { time: 4 })])
-    expect(journal.sessions()).toMatchObject([{ started: 1, ended: 4, status: 'completed' }])
+  test('JRN-05: one that was resumed runs again, with its first start, until it ends again; cut off in between it is interrupted', async () => {
+    const file = join(tempFolder(), 'journal.sqlite')
+    const first = openJournal({ file, sync: 'normal' })
+    await first.append([
+      event(sessionStarted(), { time: 1 }), event(started()), event(turnEnded(1, 'x')), event(ended({ costUsd: 0.5 })), event(sessionEnded('failed'), { time: 2 }),
+    ])
+    const second = openJournal({ file, sync: 'normal' })
+    second.claim('ss-1')
+    await second.append([event(sessionStarted(), { time: 3 }), event(started()), event(sent('More.')), event(turnEnded(2, 'y'))])
+    expect(first.sessions()).toMatchObject([{ started: 1, ended: null, status: 'running', agents: 1, turns: 2, costUsd: 0.5 }])
+    await second.close()
+    expect(first.sessions()).toMatchObject([{ started: 1, ended: null, status: 'interrupted' }])
+    first.claim('ss-1')
+    await first.append([event(sessionStarted(), { time: 5 }), event(started()), event(ended({ costUsd: 0.25 })), event(sessionEnded('completed'), { time: 6 })])
+    expect(first.sessions()).toMatchObject([{ started: 1, ended: 6, status: 'completed', agents: 1, turns: 2, costUsd: 0.75 }])
+    await first.close()
   })
 })
 

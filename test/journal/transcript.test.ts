@@ -226,6 +226,18 @@ describe('what a conversation begins with', () => {
     expect(await transcript(...story, turnStarted(3, [], summed(1, { origin: true })))).toEqual([user('Before.'), user('Go.'), ...rest])
   })
 
+  test('only what was there when it began, so that even two that name each other have a beginning', async () => {
+    const journal = newJournal()
+    const from = (agent: string) => ({ kind: 'continue', agent } as const)
+    await journal.append([
+      event(started({ prompt: 'First.', origin: from('sa-2') }), child('sa-1')), event(turnEnded(1, 'one'), child('sa-1')),
+      event(started({ prompt: 'Second.', origin: from('sa-1') }), child('sa-2')), event(turnEnded(1, 'two'), child('sa-2')),
+      event(turnStarted(2), child('sa-1')), event(turnEnded(2, 'more'), child('sa-1')),
+    ])
+    expect(journal.transcript('sa-1')).toEqual([user('First.'), said('one'), said('more')])
+    expect(journal.transcript('sa-2')).toEqual([user('First.'), said('one'), user('Second.'), said('two')])
+  })
+
   test('a chain of a hundred continued agents', async () => {
     const journal = newJournal()
     for (let n = 0; n < 100; n += 1) {
