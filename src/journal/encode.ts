@@ -25,8 +25,8 @@ export function encode(event: NewEvent, redact: Redact): Encoded {
   const refuse = (why: string, cause?: unknown): CadreError =>
     new CadreError('INVARIANT', `The event ${type} of ${agent} cannot be journaled: ${why}`, { cause })
   if (type === 'delta') throw refuse('deltas are shown, never written')
-  if (![time, depth].every(Number.isSafeInteger)) throw refuse(`time (${time}) and depth (${depth}) must be whole numbers`)
-  if (![session, root, agent, type].every(isName)) throw refuse('session, root, agent and type must be non-empty texts')
+  if (!Number.isSafeInteger(time) || !Number.isSafeInteger(depth)) throw refuse(`time (${time}) and depth (${depth}) must be whole numbers`)
+  if (!isName(session) || !isName(root) || !isName(agent) || !isName(type)) throw refuse('session, root, agent and type must be non-empty texts')
   if (parent !== null && !isName(parent)) throw refuse('parent must be an agent id or null')
   const plain: unknown = event.data
   if (!isObject(plain)) throw refuse('its data is not an object')
