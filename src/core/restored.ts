@@ -20,7 +20,7 @@ export type Restored = {
   readonly outcomes: readonly ToolOutcome[]
   /** Messages that came and were not read. */
   readonly unread: readonly { readonly text: string; readonly from: Sender }[]
-  /** Notices of results that came and were not read: none, where each is journaled with the turn that reads it. */
+  /** Notices of results that came and were not read, to be read after `unread`: none, where each is journaled with the turn that reads it. */
   readonly notices: readonly string[]
   /** What Cadre has told it in this run, so that it is not told twice. */
   readonly told: readonly { readonly from: Sender; readonly about: string | null }[]

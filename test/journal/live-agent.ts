@@ -1,5 +1,5 @@
 import type { Message, Reply, ToolCall, ToolOutcome } from '../../src/core/contract.ts'
-import type { EventBody, Summary } from '../../src/core/events.ts'
+import type { EventBody, Sender, Summary } from '../../src/core/events.ts'
 import type { Letter } from '../../src/core/letter.ts'
 import { letterMessage } from '../../src/core/letter.ts'
 import type { Restored } from '../../src/core/restored.ts'
@@ -8,8 +8,8 @@ import { call, callEnded, callStarted, ended, noticed, sent, started, turnEnded,
 
 /** What may happen to an agent next; what makes no sense at that moment does not happen. */
 export type Step =
-  | { readonly kind: 'mail'; readonly from: Letter['from'] }
-  | { readonly kind: 'ask'; readonly injects: boolean; readonly summarizes: number | null; readonly origin: boolean }
+  | { readonly kind: 'mail'; readonly from: Sender }
+  | { readonly kind: 'ask'; readonly notices: number; readonly injects: boolean; readonly summarizes: number | null; readonly origin: boolean }
   | { readonly kind: 'reply'; readonly calls: number; readonly text: string }
   | { readonly kind: 'outcome'; readonly of: number }
   | { readonly kind: 'crash' }
@@ -43,14 +43,22 @@ export function liveAgent() {
     outcomes = new Map()
   }
 
-  function mail(from: Letter['from']): readonly EventBody[] {
+  function mail(from: Sender): readonly EventBody[] {
     count += 1
-    const body = from === 'result' ? noticed(`sa-${count}`) : sent(`letter ${count}`, from)
-    unread = [...unread, { text: from === 'result' ? `notice of sa-${count}` : `letter ${count}`, from }]
-    return [body]
+    const text = `letter ${count}`
+    unread = [...unread, { text, from }]
+    return [sent(text, from)]
   }
 
-  function ask({ injects, summarizes, origin }: Extract<Step, { kind: 'ask' }>): readonly EventBody[] {
+  /** Notices are journaled with the turn that reads them: until then they are in the outbox. */
+  function notice(): EventBody {
+    count += 1
+    const body = noticed(`sa-${count}`)
+    unread = [...unread, { text: `notice of sa-${count}`, from: 'result' }]
+    return body
+  }
+
+  function ask({ notices, injects, summarizes, origin }: Extract<Step, { kind: 'ask' }>): readonly EventBody[] {
     if (asked || open().length > 0) return []
     settle(() => { throw new Error('all calls are answered') })
     const turn = history.turn + 1
@@ -62,11 +70,12 @@ export function liveAgent() {
       history = applySummary(history, summary)
       summed = summary.turns
     }
+    const journaled = Array.from({ length: notices }, notice)
     read()
     const injected = injects ? [`turn ${turn}`] : []
     say(...injected.map((text): Message => ({ role: 'user', text, synthetic: 'reminder' })))
     asked = true
-    return [turnStarted(turn, injected, summary)]
+    return [...journaled, turnStarted(turn, injected, summary)]
   }
 
   function answer(calls: number, text: string): readonly EventBody[] {
@@ -112,7 +121,7 @@ export function liveAgent() {
     /** Goes on from what the journal has, as another process would, and journals what that does. */
     resume(restored: Restored): readonly EventBody[] {
       history = { messages: restored.messages, keepFirst: restored.beginning, turn: restored.turn }
-      unread = [...restored.unread, ...restored.notices.map((text): Letter => ({ text, from: 'result' }))]
+      unread = restored.unread
       ;({ reply } = restored)
       outcomes = new Map(restored.outcomes.map((one) => [one.callId, one]))
       if (!restored.asked) return [started({ prompt: 'Go.' })]
@@ -128,8 +137,8 @@ export function liveAgent() {
       asked,
       reply,
       outcomes: reply?.calls.flatMap(({ id }) => outcomes.get(id) ?? []) ?? [],
-      unread: unread.filter(({ from }) => from !== 'result'),
-      notices: unread.filter(({ from }) => from === 'result').map(({ text }) => text),
+      unread,
+      notices: [],
     }),
   }
 }
