@@ -179,6 +179,7 @@ export const startAgent = (services: Services, ready: Ready): Begun =>
 export async function delegate(services: Services, parent: Agent, raw: JsonObject, callId: string): Promise<ToolAnswer> {
   const before = parent.restored ? begunBefore(services, parent, callId) : null
   if (before) return before
+  // All calls of one reply wait for the one answer, also those that do not need it: so they start in their order (AGT-11).
   const environment = await services.environment.whole()
   // Stopped meanwhile: its children have been ended, and this one would outlive it (KIN-15).
   parent.signal.throwIfAborted()

@@ -42,6 +42,8 @@ export type Plan = {
   readonly notes: readonly string[]
   /** Whether a model asked for it (KIN-08). */
   readonly paced: boolean
+  /** What the user asks of a run that goes on: journaled with its start. */
+  readonly opening?: string
   /** How the run is found again (a sweep item's key). */
   readonly key?: string
   readonly delivery: DeliveryOptions
@@ -101,7 +103,8 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
   try {
     if (queue) await waitForSlot(plan, onQueued)
     agent.began = performance.now()
-    await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }])
+    const opening: readonly EventBody[] = plan.opening === undefined ? [] : [{ type: 'message.sent', data: { text: plan.opening, from: 'user' } }]
+    await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }, ...opening])
     onQueued(null)
     model = open(plan)
     agent.session = startSession(plan, model)
@@ -205,6 +208,7 @@ function startSession(plan: Plan, model: Model): Session {
   const { effort, cacheTtl, autoCompactWindow } = started.frozen
   for (const letter of restored?.unread ?? []) mailbox.deliver(letter)
   for (const text of restored?.notices ?? []) mailbox.deliver({ text, from: 'result' })
+  if (plan.opening !== undefined) mailbox.deliver({ text: plan.opening, from: 'user' })
   return openSession({
     agent: subject.agent,
     model,

@@ -66,6 +66,8 @@ export async function filesMatching(pattern: string, { root, paths }: Pick<Grant
 export function sweepAgents(services: Services, options: AgentOptions): SweepAgents {
   const { grant, type, model, reducer } = options
   const { crew } = services
+  // Once: the prompt prefix of all items is the same, whatever the clock says (MOD-07).
+  const environment = services.environment.short()
 
   async function start(of: AgentType, on: ChosenModel | null, work: Pick<SweepWork, 'prompt' | 'title' | 'schema'> & { readonly key?: string; readonly signal?: AbortSignal }): Promise<SweepRun> {
     work.signal?.throwIfAborted()
@@ -82,7 +84,7 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
         narrowed: narrow(grant, of),
         title: work.title,
         prompt: work.prompt,
-        environment: services.environment.short(),
+        environment,
         model: on,
         ...(work.schema && { input: { outputSchema: work.schema, notes: [] } }),
         callId: null,

@@ -80,6 +80,8 @@ export function openSession(options: SessionOptions): Session {
   /** Messages that stay whatever is summed up. */
   let beginning = restored?.beginning ?? messages.length
   let used: Usage | null = null
+  /** Outcomes that are to be journaled with the start of the next turn. */
+  let unwritten: readonly EventBody[] = []
   const reads = new Map<string, FileRead>()
   const notes: string[] = [...(restored?.notes ?? [])]
   const callIds = new Set<string>()
@@ -150,7 +152,12 @@ export function openSession(options: SessionOptions): Session {
     tools: options.tools,
     ...compaction,
     signal,
-    ask: (request) => model.generate({ ...request, agent, turn, time: options.now() }, { signal, onDelta: () => {} }),
+    async ask(request) {
+      // It takes seconds: what has come out meanwhile is not to be lost.
+      await record(unwritten)
+      unwritten = []
+      return model.generate({ ...request, agent, turn, time: options.now() }, { signal, onDelta: () => {} })
+    },
   })
 
   /** Sums up what is too long for the model; null: nothing is, or it could not be. */
@@ -167,6 +174,7 @@ export function openSession(options: SessionOptions): Session {
 
   /** The model's reply to the conversation as it stands, which is shortened once where it turns out to be too long. */
   async function generate(): Promise<Reply> {
+    unwritten = []
     try {
       return await model.generate(request(), { signal, onDelta: options.onDelta })
     } catch (error) {
@@ -203,8 +211,9 @@ export function openSession(options: SessionOptions): Session {
     const injected = turn === lastTurn && model.id !== 'script' && !asked ? [LAST_TURN] : []
     asked = false
     for (const text of injected) messages.push({ role: 'user', text, synthetic: 'reminder' })
+    unwritten = before
     const summary = await compact(false)
-    await record([...before, ...mail.events, { type: 'turn.started', data: { turn, injected, ...(summary && { summary }) } }])
+    await record([...unwritten, ...mail.events, { type: 'turn.started', data: { turn, injected, ...(summary && { summary }) } }])
     const reply = uniqueCalls(await generate(), callIds)
     pay(reply.model, reply.usage)
     used = reply.usage
