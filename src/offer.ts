@@ -1,5 +1,5 @@
 import type { AgentType } from './core/agent-type.ts'
-import type { ToolCall, ToolSchema, Verdict } from './core/contract.ts'
+import type { ToolCall, ToolOutcome, ToolSchema, Verdict } from './core/contract.ts'
 import type { DelegationStarted } from './core/events.ts'
 import { mayStart } from './core/grant.ts'
 import { isObject } from './core/json.ts'
@@ -22,25 +22,39 @@ export function offer({ grant, frozen }: Pick<DelegationStarted, 'grant' | 'froz
   readonly tools: DelegationTools
   readonly startable: readonly AgentType[]
 }): Offer {
-  const shown = toolbox.schemas(frozen.shown ?? grant.tools.map(({ name }) => name))
-  if (tools === 'agent' || !shown.some(({ name }) => name === 'agent')) return { schemas: shown, decide: (call, decide) => decide(call) }
-  const taken = new Set(shown.map(({ name }) => name))
-  const types = startable.filter(({ name }) => (frozen.shown?.includes(name) ?? mayStart(grant, name)) && !taken.has(name))
+  const { shown } = frozen
+  const own = toolbox.schemas(shown ?? grant.tools.map(({ name }) => name))
+  const delegates = own.some(({ name }) => name === 'agent')
+  const isOffered = (name: string, type: AgentType) => shown?.includes(name) ?? (delegates && mayStart(grant, type.name))
+  const types = new Map(tools === 'agent' ? [] : [...named(startable, own)].filter(([name, type]) => isOffered(name, type)))
   return {
-    schemas: [...shown.filter(({ name }) => tools === 'both' || name !== 'agent'), ...types.map(toolOf)],
+    schemas: [...own.filter(({ name }) => tools !== 'each' || name !== 'agent'), ...types.entries().map(([name, type]) => toolOf(name, type))],
     decide(call, decide) {
-      const type = types.find(({ name }) => name === call.name)
-      const verdict = decide(type ? delegationOf(type, call) : call)
+      const type = types.get(call.name)
+      if (!type) return decide(call)
+      const task = isObject(call.input) && typeof call.input['task'] === 'string' ? call.input['task'] : ''
+      const refuse = (outcome: Pick<ToolOutcome, 'text' | 'source'>): Verdict => ({ kind: 'refused', outcome: { ...outcome, callId: call.id, tool: call.name, ok: false } })
+      if (task.trim() === '') return refuse({ text: 'Error: task is required', source: 'input' })
+      const verdict = decide({ ...call, name: 'agent', input: { subagent_type: type.name, description: titleOf(task), prompt: task } })
       // Refused under the name the model used.
-      return verdict.kind === 'refused' ? { kind: 'refused', outcome: { ...verdict.outcome, tool: call.name } } : verdict
+      return verdict.kind === 'refused' ? refuse(verdict.outcome) : verdict
     },
   }
 }
 
-const toolOf = ({ name, description }: AgentType): ToolSchema =>
-  ({ name, description, input: { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] } })
+/** What every provider takes as the name of a tool. */
+const TOOL_NAME = { others: /[^a-zA-Z0-9_-]/g, characters: 64 }
 
-function delegationOf(type: AgentType, call: ToolCall): ToolCall {
-  const task = isObject(call.input) && typeof call.input['task'] === 'string' ? call.input['task'] : ''
-  return { ...call, name: 'agent', input: { subagent_type: type.name, description: titleOf(task), prompt: task } }
+/** Each type by the name of its tool; one whose name is taken has none. */
+function named(types: readonly AgentType[], own: readonly ToolSchema[]): ReadonlyMap<string, AgentType> {
+  const taken = new Set(own.map(({ name }) => name))
+  const byName = new Map<string, AgentType>()
+  for (const type of types) {
+    const name = type.name.replaceAll(TOOL_NAME.others, '_').slice(0, TOOL_NAME.characters)
+    if (!taken.has(name) && !byName.has(name)) byName.set(name, type)
+  }
+  return byName
 }
+
+const toolOf = (name: string, { description }: AgentType): ToolSchema =>
+  ({ name, description, input: { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] } })

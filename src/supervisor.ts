@@ -45,7 +45,7 @@ export type Agent = Enlisted & {
   session: Session | null
   /** When it began to run (monotonic, ms); null while it is queued. */
   began: number | null
-  /** Its result is being made: it reads no more messages. */
+  /** How it ended is decided and its result is being made: no stop counts any more, and it reads no more messages. */
   ending: boolean
   /** KIN-14. */
   repeating: boolean
@@ -122,7 +122,7 @@ export function createCrew(options: {
     const live = agents.get(agent.subject.agent)
     if (!live) return
     for (const child of live.children) stop(child, PARENT_ENDED)
-    if (live.stopped) return
+    if (live.stopped || live.ending) return
     live.stopped = why
     live.controller.abort(new Stopped(why))
   }

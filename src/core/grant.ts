@@ -42,7 +42,10 @@ export const isReadOnly = (grant: Grant): boolean => grant.tools.every(({ effect
 /** How many layers of delegation may lie below an agent; 0: it cannot delegate. */
 export const levelsBelow = ({ tools, depth }: Grant): number => (tools.some(({ effect }) => effect === 'delegate') ? depth : 0)
 
-export const mayStart = ({ types, depth }: Grant, type: string): boolean => depth > 0 && startable(types, type)
+export const mayStart = (grant: Grant, type: string): boolean => grant.depth > 0 && mayName(grant, type)
+
+/** Whether it may start a type, but for its depth. */
+export const mayName = ({ types }: Grant, type: string): boolean => startable(types, type)
 
 const startable = ({ only, except }: Startable, type: string): boolean => {
   const named = (list: readonly string[]) => list.some((name) => typeKey(name) === typeKey(type))
