@@ -58,7 +58,13 @@ export type IdleOptions = {
   readonly onAnswer?: (text: string) => void
 }
 
-export type RunOptions = IdleOptions & {
+/** What the host knows of a run's changes. */
+export type ChangeOptions = {
+  /** The files the run changed so far, relative to the root: asked for when it says it is done (VER-01, 02). Default: nothing is verified. */
+  readonly changedFiles?: () => Promise<readonly string[]> | readonly string[]
+}
+
+export type RunOptions = IdleOptions & ChangeOptions & {
   readonly prompt: string
   /** The agent type to run as the main agent; default none: a plain lead. */
   readonly agent?: string
@@ -72,7 +78,7 @@ export type RunOptions = IdleOptions & {
   readonly signal?: AbortSignal
 }
 
-export type ResumeOptions = IdleOptions & {
+export type ResumeOptions = IdleOptions & ChangeOptions & {
   /** The session's id, or the beginning of it. */
   readonly session: string
   /** What its root run is asked next; without one it goes on where it stood. */

@@ -1,5 +1,5 @@
 export { createOrchestrator } from './orchestrator.ts'
-export type { AgentTool, DelegationInfo, Explanation, IdleOptions, Orchestrator, OrchestratorOptions, ResumeOptions, RunOptions, SweepRequest } from './api.ts'
+export type { AgentTool, ChangeOptions, DelegationInfo, Explanation, IdleOptions, Orchestrator, OrchestratorOptions, ResumeOptions, RunOptions, SweepRequest } from './api.ts'
 export type { AgentType, PermissionMode, Program, Scope } from './core/agent-type.ts'
 export type { Brief, Host, Message, Model, ModelRequest, Reply, Report, ToolCall, ToolOutcome, Usage } from './core/contract.ts'
 export type { Diagnostic } from './core/diagnostic.ts'

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative, resolve } from 'node:path'
-import type { DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
+import type { ChangeOptions, DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
 import { CadreError } from './core/errors.ts'
@@ -149,7 +149,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     const { maxRunning, maxBackground, launchPerSecond } = limits()
     return { running: maxRunning, background: maxBackground, launchPerSecond }
   }
-  const deliveryOf = (of: RootDelivery) => (depth: number): DeliveryOptions => {
+  const deliveryOf = (of: RootDoors) => (depth: number): DeliveryOptions => {
     const { onIdle, maxNudges, coalesce } = live.current().settings.delivery
     const common = { maxNudges, coalesceMs: coalesce * 1000 }
     if (depth > 0) return { ...common, policy: 'wait' }
@@ -157,12 +157,17 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   }
   const startable = () => types.list().types.filter((listed) => listed.startable).map(({ type }) => type)
   const segment = (of: readonly AgentType[]) => types.segment(of)
+  const verifier = () => {
+    const type = types.verifier()
+    if (!type) throw new CadreError('INVARIANT', 'This installation of Cadre has no agents/verifier.md. Install it again.')
+    return type
+  }
 
-  const servicesOf = (crew: Crew, of: RootDelivery = {}): Services => ({
+  const servicesOf = (crew: Crew, of: RootDoors = {}): Services => ({
     crew,
     toolbox,
     journal,
-    types: { require: (written) => types.require(written), isFork: (written) => types.isFork(written), startable, segment },
+    types: { require: (written) => types.require(written), verifier, isFork: (written) => types.isFork(written), startable, segment },
     chooseModel: (choice) => models.choose(choice),
     openModel: (id) => models.current().open(id),
     cost(used, asked, usage) {
@@ -186,6 +191,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     notifies: () => live.current().settings.tasks.notify,
     delegationTools: () => live.current().settings.delegation.tools,
     delivery: deliveryOf(of),
+    verification: of.changedFiles ? { changedFiles: of.changedFiles, settings: () => live.current().settings.verify, env } : null,
   })
   const onThisThread = onMainThread((job) => threads.calls(job))
 
@@ -217,23 +223,23 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
     journal,
 
-    async run({ agent, model: flag, signal, types: of, onIdle, onAnswer, ...request }) {
+    async run({ agent, model: flag, signal, types: of, onIdle, onAnswer, changedFiles, ...request }) {
       const type = agent === undefined ? null : types.require(agent)
       const model = type?.program ? null : await models.chooseRoot(flag, type?.model ?? null)
       const narrowed = narrowRoot(newGrant(of), { ...request, type })
       const session = { kind: 'run', title: titleOf(request.prompt), limits: slotLimits(), ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
         threads.warm(1) // starts while the model is asked for the first time
-        const { result } = await runRoot(servicesOf(crew, { onIdle, onAnswer }), narrowed, onThisThread, { ...request, type, model })
+        const { result } = await runRoot(servicesOf(crew, { onIdle, onAnswer, changedFiles }), narrowed, onThisThread, { ...request, type, model })
         return { value: result, status: result.status }
       })
     },
 
-    async resume({ session: written, prompt, signal, onIdle, onAnswer }) {
+    async resume({ session: written, prompt, signal, onIdle, onAnswer, changedFiles }) {
       const { subject, title } = sessionToResume(journal, written, prompt ?? null)
       const session = { kind: 'run', title, limits: slotLimits(), resumed: subject, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
-        const result = await resumeSession(servicesOf(crew, { onIdle, onAnswer }), journal, onThisThread, prompt ?? null)
+        const result = await resumeSession(servicesOf(crew, { onIdle, onAnswer, changedFiles }), journal, onThisThread, prompt ?? null)
         return { value: result, status: result.status }
       })
     },
@@ -307,8 +313,12 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   }
 }
 
-/** What the root run of a session does with results that come when it is idle. */
-type RootDelivery = { readonly onIdle?: IdlePolicy | undefined; readonly onAnswer?: ((text: string) => void) | undefined }
+/** What the root run of a session does with results that come when it is idle, and what is known of its changes. */
+type RootDoors = {
+  readonly onIdle?: IdlePolicy | undefined
+  readonly onAnswer?: ((text: string) => void) | undefined
+  readonly changedFiles?: ChangeOptions['changedFiles'] | undefined
+}
 
 /** PRM-15. */
 const startOf = ({ agent, parent, session, depth }: EventSubject, { title, agentType }: { readonly title: string; readonly agentType: string }): DelegationInfo =>

@@ -15,6 +15,7 @@ import { beginAgent } from './run.ts'
 import type { Place, Plan } from './run.ts'
 import type { Services } from './services.ts'
 import type { Agent } from './supervisor.ts'
+import { verified } from './verification.ts'
 
 /** What a session is resumed from. */
 export type ResumeJournal = Pick<Journal, 'interrupted' | 'restore' | 'result' | 'started' | 'subject' | 'undelivered'>
@@ -34,7 +35,6 @@ export async function resumeSession(services: Services, journal: ResumeJournal, 
   const rootIsOpen = open.some(({ subject }) => subject.agent === root)
   const below = open.filter(({ subject }) => subject.agent !== root)
   const plan = rootIsOpen || prompt !== null ? planRoot(services, journal) : null
-  if (plan && prompt !== null) await crew.send(plan.agent, { text: prompt, from: 'user' })
   const { lost, going } = await sort(services, below)
   for (const ready of going) {
     const { agent, ended } = startAgent(services, { ...ready, notes: [], paced: ready.started.callId !== null })
@@ -49,7 +49,7 @@ export async function resumeSession(services: Services, journal: ResumeJournal, 
   oweWhatCame(services, journal, plan.agent)
   const told = interruptionText(root, rootIsOpen, below, lost)
   if (told !== null) plan.agent.mailbox.owe(reminder({ text: told, from: 'resumed' }))
-  return (await beginAgent(plan, place, { queue: false }).ended).result
+  return (await beginAgent(verified(services, { ...plan, ...(prompt !== null && { opening: prompt }) }), place, { queue: false }).ended).result
 }
 
 function standingOf(journal: ResumeJournal, id: string): Omit<Interrupted, 'since'> {

@@ -11,6 +11,7 @@ import { planAgent, readyAgent } from './delegate.ts'
 import { beginAgent } from './run.ts'
 import type { Place } from './run.ts'
 import type { Services } from './services.ts'
+import { verified } from './verification.ts'
 
 /** What the user asks of the run nobody delegates. */
 export type RootRequest = {
@@ -51,5 +52,5 @@ export async function runRoot(services: Services, narrowed: Narrowed, place: Pla
     ...(request.outputSchema && { input: { outputSchema: request.outputSchema, notes: [] } }),
     callId: null,
   })
-  return beginAgent(planAgent(services, ready), place, { queue: false }).ended
+  return beginAgent(verified(services, planAgent(services, ready)), place, { queue: false }).ended
 }

@@ -81,6 +81,8 @@ export type DelegationStarted = {
   readonly seed: number
   /** The parent's call this answers; null for a root run. */
   readonly callId: string | null
+  /** What a verifier started by Cadre judges (VER-06): the changed files' hash, and the turn its parent had come to, over all its runs. */
+  readonly verifies?: { readonly tree: string; readonly turn: number }
 }
 
 /** Whom an event is about. `root` is the root run's agent id, `parent` null for it; depth 0 is the root run. */

@@ -43,6 +43,8 @@ export type TypeRegistry = {
   find(written: string): AgentType | undefined
   /** The type a model or user asked for; omitted means `general`. Throws `UNKNOWN_TYPE`. */
   require(written: string | undefined): AgentType
+  /** The built-in type only Cadre starts, also when a type of the user's has its name (VER-02). */
+  verifier(): AgentType | undefined
   /** Whether a name asks for `general` with the parent's conversation (TYP-17). */
   isFork(written: string): boolean
   /** The part of a system prompt that lists types (TYP-20). */
@@ -110,6 +112,7 @@ export async function loadTypes(options: RegistryOptions): Promise<TypeRegistry>
       const names = ranked.winners.filter((named) => startedByModels(named.type)).map((named) => named.type.name).toSorted()
       throw new CadreError('UNKNOWN_TYPE', `Unknown sub-agent type "${written}". Available: ${names.join(', ')}.`)
     },
+    verifier: () => scanned.definitions.find(({ type }) => !startedByModels(type))?.type,
     isFork: (written) => asksForFork(ranked.winners, written),
     segment(types) {
       const problem = segmentProblem(types)

@@ -76,6 +76,9 @@ export function openEnvironment(options: {
 export const firstMessage = ({ environment, prompt }: { readonly environment: string; readonly prompt: string }): string =>
   environment === '' ? prompt : `${environment}\n\n${prompt}`
 
+/** What an agent was asked, out of the first message that `firstMessage` made of it and an environment: that has no blank line. */
+export const askedIn = (message: string): string => message.slice(message.indexOf('\n\n') + 2)
+
 function gitLines({ branch, status }: GitState): readonly string[] {
   const on = branch === null ? 'Git: on no branch' : `Git: branch ${oneLine(branch)}`
   if (status === null) return [on]

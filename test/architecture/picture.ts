@@ -30,11 +30,11 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Rooms of one level never import each other. */
-const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts']
+const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify']
 
 /** The only places that know several rooms. */
 const CORRIDOR = [
-  'supervisor.ts', 'delegate.ts', 'run.ts', 'services.ts', 'companions.ts', 'delivery.ts', 'offer.ts', 'resume.ts', 'agent-as-tool.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'prompt.ts', 'api.ts',
+  'supervisor.ts', 'delegate.ts', 'run.ts', 'services.ts', 'companions.ts', 'delivery.ts', 'offer.ts', 'resume.ts', 'verification.ts', 'agent-as-tool.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'todo-file.ts', 'todo-text.ts', 'prompt.ts', 'api.ts',
   'version.ts', 'sweep',
 ]
 
