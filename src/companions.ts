@@ -1,4 +1,6 @@
 import { CadreError } from './core/errors.ts'
+import { letterOfParent } from './core/letter.ts'
+import { withoutNotices } from './core/notice.ts'
 import type { ChildRow } from './core/restored.ts'
 import { outputPage, NOTHING_YET, resultText } from './core/result-text.ts'
 import type { AgentResult } from './core/result.ts'
@@ -7,7 +9,7 @@ import type { Ending } from './core/status.ts'
 import { wholeCharacters } from './core/title.ts'
 import { secondsRunning, turnText } from './delivery.ts'
 import type { Services } from './services.ts'
-import { blocked } from './supervisor.ts'
+import { blocked, hears } from './supervisor.ts'
 import type { Agent } from './supervisor.ts'
 import type { Companions } from './tools/define-tool.ts'
 
@@ -45,7 +47,7 @@ export function companionsOf(services: Services, parent: Agent): Companions {
     return resultText(resultOf(id), services.limits().resultChars)
   }
 
-  const isBusy = ({ live }: Child): boolean => live !== null && live.stopped === null && !live.ending
+  const isBusy = ({ live }: Child): boolean => live !== null && hears(live)
 
   async function ended(child: Child): Promise<AgentResult> {
     await child.live?.gone
@@ -61,7 +63,7 @@ export function companionsOf(services: Services, parent: Agent): Companions {
         throw new CadreError('REFUSED', `${id} has already ended (${describeEnding(result as Ending)}). To go on with it: agent({continue: "${id}", prompt: …}).`)
       }
       if (live.model === null) throw new CadreError('REFUSED', `${id} runs a program, which reads no messages. Wait for it, or end it with agent_stop.`)
-      await crew.send(live, { from: 'parent', text: `${SENT_BY_PARENT}${message}` })
+      await crew.send(live, letterOfParent(message))
       return { text: `Sent to ${id}; it reads it before its next turn.`, reads: [] }
     },
 
@@ -73,7 +75,7 @@ export function companionsOf(services: Services, parent: Agent): Companions {
         return { text: `${id} has already ended (${describeEnding(result as Ending)}); nothing was stopped.\n${handOver(id)}`, reads: [], hands: [id] }
       }
       parent.mailbox.withdraw(id)
-      const last = result.output === '' ? NOTHING_YET : wholeCharacters(result.output.slice(0, SHOWN.lastActivity))
+      const last = withoutNotices(wholeCharacters(result.output.slice(0, SHOWN.lastActivity))) || NOTHING_YET
       return { text: `Stopped ${id} (${result.title}). No task notification will follow.\n${last}`, reads: [], hands: [id] }
     },
 
@@ -104,7 +106,7 @@ export function companionsOf(services: Services, parent: Agent): Companions {
 
     async list() {
       const rows = own()
-      return { text: rows.length === 0 ? 'You have started no sub-agents.' : rows.map((row) => listLine(row, crew.find(row.id) ?? null)).join('\n'), reads: [] }
+      return { text: rows.length === 0 ? 'You have started no sub-agents.' : withoutNotices(rows.map((row) => listLine(row, crew.find(row.id) ?? null)).join('\n')), reads: [] }
     },
 
     async check(id, offset) {
@@ -115,12 +117,10 @@ export function companionsOf(services: Services, parent: Agent): Companions {
         if (offset > 0) return { text: outputPage(result.output, id, offset, SHOWN.page), reads: [] }
         return { text: handOver(id), reads: [], hands: [id] }
       }
-      return { text: checkText(row, live, journal.recentCalls(id, SHOWN.calls)), reads: [] }
+      return { text: withoutNotices(checkText(row, live, journal.recentCalls(id, SHOWN.calls))), reads: [] }
     },
   }
 }
-
-export const SENT_BY_PARENT = 'Message from the agent that started you:\n'
 
 /** `queued`, `running`, `waiting`, or how it was stopped: shown at once (STR-04). */
 function statusOf(agent: Agent): string {

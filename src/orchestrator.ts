@@ -30,6 +30,7 @@ import type { Services } from './services.ts'
 import { createSessions } from './sessions.ts'
 import { liveSettings } from './settings/live.ts'
 import { userFolder } from './settings/user-folder.ts'
+import { hears } from './supervisor.ts'
 import type { Crew } from './supervisor.ts'
 import { linesOf, sweepAgents, sweepInputs } from './sweep-run.ts'
 import { prepareSweep } from './sweep/sweep.ts'
@@ -197,7 +198,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
   function found(id: string) {
     const agent = sessions.find(id)
-    if (!agent) throw new CadreError('NOT_FOUND', `No agent ${id} is running here.`)
+    if (!agent) throw notRunning(id)
     return agent
   }
 
@@ -248,6 +249,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       list: () => sessions.list().flatMap(({ session }) => journal.agents(session)),
       async send(id, text) {
         const { crew, live: agent } = found(id)
+        if (!hears(agent)) throw notRunning(id)
+        if (agent.model === null) throw new CadreError('USAGE', `${id} runs a program, which reads no messages.`)
         await crew.send(agent, { text, from: 'user' })
       },
       async stop(id) {
@@ -319,6 +322,8 @@ type RootDoors = {
   readonly onAnswer?: ((text: string) => void) | undefined
   readonly changedFiles?: ChangeOptions['changedFiles'] | undefined
 }
+
+const notRunning = (id: string): CadreError => new CadreError('NOT_FOUND', `No agent ${id} is running here.`)
 
 /** PRM-15. */
 const startOf = ({ agent, parent, session, depth }: EventSubject, { title, agentType }: { readonly title: string; readonly agentType: string }): DelegationInfo =>

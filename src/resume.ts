@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { CadreError, messageOf } from './core/errors.ts'
+import { undelivered } from './core/letter.ts'
 import type { DelegationStarted, EventSubject } from './core/events.ts'
 import type { Restored } from './core/restored.ts'
 import { addUsage, NO_USAGE } from './core/contract.ts'
@@ -122,7 +123,7 @@ function endOf({ cost }: Services, { subject, started, restored }: Interrupted, 
     usage,
     costUsd: started.model === 'script' ? 0 : restored.spent.reduce((sum, request) => sum + cost(request.model, started.model, request.usage), 0),
     worktree: null,
-    undelivered: restored.unread.map(({ text }) => text),
+    undelivered: undelivered(restored.unread, subject),
   }
 }
 

@@ -5,6 +5,7 @@ import { CadreError, messageOf } from './core/errors.ts'
 import type { EventBody } from './core/events.ts'
 import { levelsBelow } from './core/grant.ts'
 import type { Json } from './core/json.ts'
+import { undelivered } from './core/letter.ts'
 import { runLoop } from './core/loop.ts'
 import { NOTHING_YET } from './core/result-text.ts'
 import type { AgentResult, RunOutcome } from './core/result.ts'
@@ -165,6 +166,13 @@ function wrapped(plan: Plan, session: Session, model: Model, taken: { value?: Js
   }
   const { verification } = plan
   if (verification) host = insistent(host, () => verification.isLast())
+  if (!isProgram) {
+    // The last word on it, in one step with what closes the mailbox: nobody is told of a message that it is read when it is not (STR-02).
+    host = insistent(host, () => {
+      agent.answered = mailbox.isEmpty || session.turnsLeft() === 0
+      return agent.answered
+    })
+  }
   return cancellable(host, agent.signal)
 }
 
@@ -206,8 +214,6 @@ function startSession(plan: Plan, model: Model): Session {
   const { agent, crew } = plan
   const { started, restored, mailbox, subject } = agent
   const { effort, cacheTtl, autoCompactWindow } = started.frozen
-  for (const letter of restored?.unread ?? []) mailbox.deliver(letter)
-  for (const text of restored?.notices ?? []) mailbox.deliver({ text, from: 'result' })
   if (plan.opening !== undefined) mailbox.deliver({ text: plan.opening, from: 'user' })
   return openSession({
     agent: subject.agent,
@@ -320,6 +326,6 @@ function resultOf(plan: Plan, stop: Stop, { notes, value }: { readonly notes: re
     usage,
     costUsd: (progress?.costUsd ?? 0) + plan.cost(started.model, lostUsage),
     worktree: null,
-    undelivered: agent.mailbox.unread.map(({ text }) => text),
+    undelivered: undelivered(agent.mailbox.unread, agent.subject),
   }
 }

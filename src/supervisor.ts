@@ -47,6 +47,8 @@ export type Agent = Enlisted & {
   began: number | null
   /** How it ended is decided and its result is being made: no stop counts any more, and it reads no more messages. */
   ending: boolean
+  /** Its last answer is given, and nothing that comes now would be read. */
+  answered: boolean
   /** KIN-14. */
   repeating: boolean
   /** Tokens of calls that failed for good: no reply carries them (BUD-06). */
@@ -150,13 +152,14 @@ export function createCrew(options: {
         controller,
         signal: controller.signal,
         children: new Set(),
-        mailbox: createMailbox(),
+        mailbox: mailboxOf(agent),
         gone,
         leave,
         run: null,
         session: null,
         began: null,
         ending: false,
+        answered: false,
         repeating: false,
         slot: null,
         lostUsage: NO_USAGE,
@@ -176,6 +179,8 @@ export function createCrew(options: {
       taken.delete(agent)
       const above = parent === null ? undefined : agents.get(parent)
       above?.children.delete(live)
+      // What it was told to expect of an agent that is gone is no longer true (DEL-10).
+      above?.mailbox.withdraw(agent)
       if (started.background) above?.mailbox.owe(options.notice(agent))
       live.leave()
       if (agents.size === 0) for (const tell of emptied.splice(0)) tell()
@@ -196,6 +201,17 @@ export function createCrew(options: {
     empty: () => agents.size === 0 ? Promise.resolve() : new Promise((resolve) => emptied.push(resolve)),
   }
 }
+
+/** With what came before an interruption first: what comes now is journaled after it. */
+function mailboxOf({ restored }: Enlisted): Mailbox {
+  const mailbox = createMailbox()
+  for (const letter of restored?.unread ?? []) mailbox.deliver(letter)
+  for (const text of restored?.notices ?? []) mailbox.deliver({ text, from: 'result' })
+  return mailbox
+}
+
+/** Whether what it is sent may still be read (STR-02). */
+export const hears = ({ stopped, ending, answered }: Agent): boolean => stopped === null && !ending && !answered
 
 /** It waits for its sub-agents: its place is another's meanwhile, and may be its own child's (KIN-05). */
 export async function blocked<T>({ slot }: Agent, work: () => Promise<T>): Promise<T> {

@@ -29,7 +29,7 @@ export function resultText(result: AgentResult, limit: number): string {
 
 /** STR-03. */
 const undeliveredLines = (messages: readonly string[]): readonly string[] => messages.length === 0 ? []
-  : [`${messages.length} ${messages.length === 1 ? 'message' : 'messages'} you sent were not delivered, it finished first:`, ...messages.map((text) => `- ${titleOf(text)}`)]
+  : [`${messages.length} message(s) you sent were not delivered, it finished first:`, ...messages.map((text) => `- ${titleOf(text)}`)]
 
 /** One page of an ended agent's output (AGT-08), from this character on. */
 export function outputPage(output: string, id: string, offset: number, limit: number): string {

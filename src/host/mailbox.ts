@@ -5,7 +5,7 @@ import { letterMessage } from '../core/letter.ts'
 
 /** What an agent is to be told that is journaled only with the turn that reads it. */
 export type Debt = {
-  /** The agent whose result it is; null for a reminder. */
+  /** The agent it is about, whose result it is or of which it tells; null for a reminder about the reader itself. */
   readonly of: string | null
   /** Called when it is read: a result lies in the journal until then, and not here (JRN-08). */
   open(): { readonly message: Message; readonly event: EventBody }
@@ -17,7 +17,7 @@ export type Mailbox = {
   deliver(letter: Letter): void
   /** Puts in what the next turn has to journal. */
   owe(debt: Debt): void
-  /** Takes out a result that was handed over another way (DEL-07). */
+  /** Takes out what is about an agent: its result was handed over another way (DEL-07), or says more. */
   withdraw(of: string): void
   /** All there is, in the order the journal will have it, and the events that are still to be journaled. */
   read(): { readonly messages: readonly Message[]; readonly events: readonly EventBody[] }
@@ -81,6 +81,6 @@ export function createMailbox(): Mailbox {
 
 /** A reminder of Cadre's own, to be journaled with the turn that reads it. */
 export const reminder = (letter: { readonly text: string; readonly from: Sender }, about?: string): Debt => ({
-  of: null,
+  of: about ?? null,
   open: () => ({ message: letterMessage(letter), event: { type: 'message.sent', data: { ...letter, ...(about !== undefined && { about }) } } }),
 })
