@@ -1,3 +1,4 @@
+import { withoutNotices } from './notice.ts'
 import type { ChildRow } from './restored.ts'
 import { describeEnding } from './status.ts'
 import type { Ending } from './status.ts'
@@ -10,9 +11,9 @@ const ANCHOR = {
   turns: 20,
 } as const
 
-/** A line per sub-agent, so that its parent remembers each whatever became of its history (DEL-11). */
+/** A line per sub-agent, asked for in a turn of its parent that began already, so that its parent remembers each whatever became of its history (DEL-11). */
 export const anchorsOf = (children: readonly ChildRow[]): readonly string[] =>
-  children.filter(({ end }) => end === null || end.turnsSince < ANCHOR.turns).map(anchor)
+  children.filter(({ end }) => end === null || end.turnsSince <= ANCHOR.turns).map((child) => withoutNotices(anchor(child)))
 
 function anchor({ id, title, spawned, end }: ChildRow): string {
   if (end === null) return `- [ ] [subagent:${id}] ${title} — awaiting result (spawned ${new Date(spawned).toISOString()})`

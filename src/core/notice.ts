@@ -2,7 +2,8 @@ import type { Notification } from './events.ts'
 
 const TAGS = ['task-notification', 'task-id', 'kind', 'status', 'summary', 'result']
 
-const opener = (tags: readonly string[]): RegExp => new RegExp(`<(?=\\s*/?\\s*(?:${tags.join('|')})\\b)`, 'gi')
+/** Also where there is space, or what nobody sees, within it. */
+const opener = (tags: readonly string[]): RegExp => new RegExp(`<(?=[\\s\\p{C}/]*(?:${tags.join('|')})\\b)`, 'giu')
 
 const ANY_TAG = opener(TAGS)
 const NOTICE_TAG = opener(['task-notification'])
