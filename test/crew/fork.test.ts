@@ -88,6 +88,30 @@ describe('KIN-02: a fork begins with its parent\'s whole conversation, byte for 
     }
   }
 
+  for (const wire of WIRES) {
+    test(`after its parent's older turns became a summary (PRO-08, ${wire})`, async () => {
+      let reads = 0
+      const { cadre, server, events } = await lab({
+        wire,
+        files: {
+          '.cadre/agents/long.md': '---\nname: long\ndescription: d\ntools: Read, Agent\nautoCompactWindow: 100000\nmaxTurns: 40\n---\nYou work.\n',
+          'a.txt': `${'x'.repeat(70)}\n`.repeat(300),
+        },
+        script: (request) => {
+          if (request.system.includes('Write the summary')) return { text: 'So far: read it many times.' }
+          if (level(request) > 0 || reads > 20) return { text: 'the end' }
+          reads += 1
+          return reads > 20 ? { calls: [agent(fork({ prompt: 'Think it over: after a summary.' }))] } : { calls: [{ name: 'read', input: { path: 'a.txt', limit: 300 - reads } }] }
+        },
+      })
+      expect((await cadre.run({ prompt: 'work', agent: 'long' })).status).toBe('completed')
+      const [pair] = pairs({ server })
+      expect(pair && unmarked(pair.child.text).startsWith(prefix(pair.parent, wire))).toBe(true)
+      expect(pair?.child.text).toContain('So far: read it many times.')
+      expect(ofType(events, 'turn.started').filter(({ depth, data }) => depth === 1 && data.summary)).toEqual([])
+    })
+  }
+
   test('whatever its type and its call say: model, effort and cache time are the parent\'s, with a note for what the call named', async () => {
     const { cadre, server, events } = await lab({
       wire: 'anthropic',
