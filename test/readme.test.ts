@@ -34,6 +34,12 @@ async function project() {
   return { ...place, sh: (command: string) => place.run('sh', ['-c', command.replace(/^npx cadre/, `"${process.execPath}" "${MAIN}"`)], { env }) }
 }
 
+/** The id of a session that has ended. */
+async function aSession(sh: (command: string) => Promise<{ readonly stdout: string }>): Promise<string> {
+  const { stdout } = await sh('npx cadre -p "Look around." --model ollama/qwen3 --output-format json')
+  return (JSON.parse(stdout) as { session: string }).session
+}
+
 test('the README says the two commands first, and package.json has their scripts', () => {
   expect(COMMANDS.slice(0, 2)).toEqual(['npm ci && npm start', 'npm ci && npm test'])
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -44,7 +50,7 @@ test('the README says the two commands first, and package.json has their scripts
 for (const command of COMMANDS.filter((line) => line.startsWith('npx cadre'))) {
   test(`README: ${command}`, async () => {
     const { sh } = await project()
-    const run = await sh(command)
+    const run = await sh(command.includes('<session>') ? command.replace('<session>', await aSession(sh)) : command)
     expect([run.code, run.stderr.match(/^cadre: .*/gm)]).toEqual([0, null])
     expect((run.stdout + run.stderr).length).toBeGreaterThan(10)
   })

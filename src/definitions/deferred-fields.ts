@@ -5,7 +5,6 @@ const DEFERRED: readonly { readonly field: keyof AgentType; readonly note: strin
   { field: 'hooks', note: 'hooks are checked, but not run yet' },
   { field: 'mcpServers', note: 'MCP servers are checked, but not connected yet' },
   { field: 'memory', note: 'memory is checked, but no folder is given yet' },
-  { field: 'background', note: 'background is checked, but the agent runs in the foreground yet' },
   { field: 'isolation', note: 'isolation is checked, but the agent runs in the shared root yet' },
   { field: 'permissionMode', note: 'permissionMode is checked, but nothing asks for permission yet' },
 ]

@@ -37,7 +37,6 @@ export const CORPUS: readonly Expected[] = [
       '10: note: MCP servers are checked, but not connected yet',
       '14: note: hooks are checked, but not run yet',
       '20: note: memory is checked, but no folder is given yet',
-      '21: note: background is checked, but the agent runs in the foreground yet',
       '23: note: isolation is checked, but the agent runs in the shared root yet',
     ],
   },
@@ -159,7 +158,6 @@ export const CORPUS: readonly Expected[] = [
     file: 'flow-tools-broken.md', kind: 'type', name: 'flow-broken', description: 'Use when: tools are a flow list',
     tools: ['Read', 'Grep', 'Bash(git log, -1)'], mode: 'build', findings: [
       '3: warning: frontmatter is not valid YAML (line 3)',
-      '6: note: background is checked, but the agent runs in the foreground yet',
     ],
   },
   { file: 'folder.md/inside.md', kind: 'type', name: 'inside', description: 'Its folder is called folder.md.' },
@@ -290,7 +288,7 @@ export const CORPUS: readonly Expected[] = [
   { file: 'single-quotes.md', kind: 'type', name: 'singles', description: 'It\'s for wheels: all of them' },
   {
     file: 'stringly.md', kind: 'type', name: 'stringly', description: 'Booleans and numbers as text.',
-    findings: ['4: note: background is checked, but the agent runs in the foreground yet'],
+    findings: [],
   },
   {
     file: 'tab-indent.md', kind: 'type', name: 'tabs', description: 'Lists its tools with tabs.', tools: ['Read', 'Grep'],
