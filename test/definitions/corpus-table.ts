@@ -288,7 +288,6 @@ export const CORPUS: readonly Expected[] = [
   { file: 'single-quotes.md', kind: 'type', name: 'singles', description: 'It\'s for wheels: all of them' },
   {
     file: 'stringly.md', kind: 'type', name: 'stringly', description: 'Booleans and numbers as text.',
-    findings: [],
   },
   {
     file: 'tab-indent.md', kind: 'type', name: 'tabs', description: 'Lists its tools with tabs.', tools: ['Read', 'Grep'],
