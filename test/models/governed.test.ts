@@ -223,7 +223,7 @@ describe('a network that is not there', () => {
 
 describe('silence', () => {
   test('is not what a slow reply is: each piece starts the time again', async () => {
-    const { asked, tries } = await run('anthropic', [{ ...GOOD, chunks: 8, chunkMs: 60 }], { silenceSeconds: 0.3 })
+    const { asked, tries } = await run('anthropic', [{ ...GOOD, chunks: 10, chunkMs: 150 }], { silenceSeconds: 1 })
     expect(asked?.reply.text).toBe('All is well')
     expect(tries).toBe(1)
   })
