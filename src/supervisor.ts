@@ -188,7 +188,8 @@ export function createCrew(options: {
     stop,
     stopAll(why) {
       stoppedAll ??= why
-      for (const agent of agents.values()) stop(agent, why)
+      // Children first: it is not their parent's end that ends them.
+      for (const agent of [...agents.values()].toReversed()) stop(agent, why)
     },
     async send(agent, letter) {
       // In the mailbox before it is durable: the turn that reads it is journaled after it.
