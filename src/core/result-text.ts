@@ -16,16 +16,19 @@ export function resultText(result: AgentResult, limit: number): string {
   const seconds = (result.durationMs / 1000).toFixed(1)
   return withoutNotices([
     `Agent id: ${result.agentId}${result.continuedFrom === null ? '' : ` (continued from ${result.continuedFrom})`}`,
-    `Sub-agent: ${result.title} (${result.agentType}, ${result.model})`,
+    `Sub-agent: ${result.title} (${result.agentType}, ${oneLine(result.model)})`,
     `Status: ${describeEnding(result as Ending)}`,
     `Turns: ${result.turns}  Tool calls: ${result.toolCalls}  Tokens: ${totalTokens(result.usage)}  Cost: $${result.costUsd.toFixed(4)}  Time: ${seconds} s`,
-    ...(result.error === null ? [] : [`Reason: ${result.error}`]),
+    ...(result.error === null ? [] : [`Reason: ${oneLine(result.error)}`]),
     ...(result.note === '' ? [] : result.note.split('\n').map((line) => `Note: ${line}`)),
     ...undeliveredLines(result.undelivered),
     'Output:',
     cutOutput(result.output, result.agentId, limit),
   ].join('\n'))
 }
+
+/** What a provider or a program wrote can begin no line of the block. */
+const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, ' ')
 
 /** STR-03. */
 const undeliveredLines = (messages: readonly string[]): readonly string[] => messages.length === 0 ? []
