@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
-import type { CadreEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
-import { createOrchestrator } from '../../src/orchestrator.ts'
 import type { Lab } from '../delegation/lab.ts'
 import { holds, lab, ofType } from '../delegation/lab.ts'
 import type { Answer, Script } from '../server/provider-server.ts'
+import { reopen } from './reopen.ts'
 
 const MARK = '<!-- Written by Cadre: what became of the background sub-agents started here. Changing it changes nothing. -->'
 
@@ -44,19 +43,6 @@ const sessionOf = ({ events }: Pick<Lab, 'events'>): string => ofType(events, 's
 
 const section = (title: string, session: string, lines: readonly string[]): string => [`## ${title} (${session})`, '', ...lines].join('\n')
 const whole = (...sections: readonly string[]): string => `${[MARK, ...sections].join('\n\n')}\n`
-
-/** Another orchestrator over the same project, home and provider. */
-async function another({ root, home, server }: Lab, events: CadreEvent[] = [], onDiagnostic: (diagnostic: Diagnostic) => void = () => undefined) {
-  const cadre = await createOrchestrator({
-    root, cwd: root, watch: false,
-    env: { PATH: process.env['PATH'], HOME: home, CADRE_HOME: home, OPENAI_API_KEY: 'sk-test-openai', OPENAI_BASE_URL: `${server.url}/v1` },
-    settings: { model: 'openai/gpt-test', limits: { launchPerSecond: 10_000 } },
-    onEvent: (event) => void events.push(event),
-    onDiagnostic,
-  })
-  onTestFinished(() => cadre.close())
-  return cadre
-}
 
 describe('DEL-12: .cadre/TODO.md mirrors the anchors of the root\'s sessions', () => {
   test('it shows each background agent while it runs, what it came to while its result is unread, and is gone when all is read', async () => {
@@ -116,8 +102,7 @@ describe('DEL-12: .cadre/TODO.md mirrors the anchors of the root\'s sessions', (
   test('two processes on one root keep each other\'s sessions, and the last one to have none takes the file away', async () => {
     const { script, open } = held([part(1)])
     const place = await lab({ script })
-    const events: CadreEvent[] = []
-    const other = await another(place, events)
+    const { cadre: other, events } = await reopen(place)
     const runs = [place.cadre.run({ prompt: 'first', onIdle: 'nudge' }), other.run({ prompt: 'second', onIdle: 'nudge' })]
     const [first, second] = await Promise.all(runs)
     const both = [[first?.session ?? '', 'first', place], [second?.session ?? '', 'second', { events }]] as const
