@@ -1,6 +1,8 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
+import { NO_USAGE } from '../core/contract.ts'
 import { messageOf } from '../core/errors.ts'
+import { TryFailure } from './try-failure.ts'
 
 /** What is sent to a provider. */
 export type Sent = {
@@ -38,8 +40,8 @@ const clientOf = (protocol: string) => process.getBuiltinModule(protocol === 'ht
 
 /**
  * One request over Node's own client, at a third of what fetch costs, with its shared agent: idle connections are used again, and proxies are
- * those Node is told to use. Follows no redirect. Resolves when the head of the answer is there; rejects with the system's error, or with the
- * signal's reason.
+ * those Node is told to use. Follows no redirect. Resolves when the head of the answer is there; rejects with a TryFailure of kind `network`
+ * for whatever kept it from coming, a certificate or a server of another protocol included, or with the signal's reason.
  */
 export async function httpFetch(url: string, what: Sent): Promise<Answer> {
   const { method = 'GET', headers = {}, body, signal } = what
@@ -59,11 +61,15 @@ export async function httpFetch(url: string, what: Sent): Promise<Answer> {
       sent.destroy()
     }
     signal?.addEventListener('abort', abort, { once: true })
-    sent.once('close', () => signal?.removeEventListener('abort', abort))
+    const fail = (why: string): void => reject(new TryFailure(why, { kind: 'network', usage: NO_USAGE }))
+    sent.once('close', () => {
+      signal?.removeEventListener('abort', abort)
+      if (!answered) fail('the line was closed without an answer') // also one that wants to speak another protocol from here on
+    })
     sent.on('error', (error) => {
       // The server closed an idle connection just when it was used again: it has not heard the request.
       if (sent.reusedSocket && !answered && codeOf(error) === 'ECONNRESET' && !signal?.aborted) resolve(httpFetch(url, what))
-      else reject(saying(error))
+      else fail(wordsOf(error))
     })
     sent.once('socket', (socket) => {
       if (!socket.connecting) return
@@ -80,7 +86,7 @@ export async function httpFetch(url: string, what: Sent): Promise<Answer> {
   })
 }
 
-const notConnected = (): Error => Object.assign(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1_000} s`), { code: 'ETIMEDOUT' })
+const notConnected = (): Error => new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1_000} s`)
 
 function answerOf(url: string, response: IncomingMessage): Answer {
   const { statusCode: status = 0, statusMessage: statusText = '' } = response
@@ -126,9 +132,7 @@ function readerOf(source: Readable): BodyReader {
 }
 
 /** When all addresses of a host refuse, Node's error has their messages inside and none of its own. */
-function saying(error: Error): Error {
-  if (error.message !== '' || !(error instanceof AggregateError)) return error
-  return Object.assign(new Error(error.errors.map(messageOf).join('; '), { cause: error }), { code: codeOf(error) })
-}
+const wordsOf = (error: Error): string =>
+  error.message === '' && error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : messageOf(error)
 
 const codeOf = (error: Error): unknown => ('code' in error ? error.code : undefined)

@@ -50,7 +50,7 @@ describe('connections to a provider', () => {
     const connection = once(silent, 'connection')
     await connection
     vi.advanceTimersByTime(10_000)
-    await expect(asked).rejects.toMatchObject({ code: 'ETIMEDOUT', message: 'no connection within 10 s' })
+    await expect(asked).rejects.toMatchObject({ kind: 'network', message: 'no connection within 10 s' })
   })
 
   test('that are refused at all addresses of a host say so', async () => {
@@ -61,6 +61,25 @@ describe('connections to a provider', () => {
     await once(closed, 'close')
     await expect(httpFetch(`http://localhost:${typeof address === 'object' ? address?.port : 0}/`, {})).rejects.toThrow('ECONNREFUSED')
   })
+})
+
+test('a server that speaks no HTTP, or no TLS, is the network\'s fault: tried again, and told as such', async () => {
+  const other = createServer((socket) => void socket.end('220 mail.example ready\r\n')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  onTestFinished(() => void other.close())
+  const address = other.address()
+  const place = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  for (const url of [`http://${place}`, `https://${place}`]) {
+    const pauses: string[] = []
+    const model = modelsAt(url, { maxTries: 2, onPause: ({ reason }) => void pauses.push(reason) }).open('anthropic/m')
+    await expect(ask(model)).rejects.toThrow(`Check the network, and the address ${url}/v1 of provider anthropic.`)
+    expect(pauses).toHaveLength(1)
+  }
+})
+
+test('a server that changes the protocol instead of answering ends the call', async () => {
+  const raw = await rawServer((response) => void response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'))
+  await expect(httpFetch(raw.url, {})).rejects.toMatchObject({ kind: 'network' })
 })
 
 describe('a body', () => {
