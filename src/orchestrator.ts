@@ -337,6 +337,7 @@ function sessionToResume(journal: Journal, written: string, prompt: string | nul
   const { kind, title } = first.data
   if (kind === 'sweep') throw new CadreError('USAGE', `${first.session} is a sweep. Run the same sweep again: finished items are skipped.`)
   const { session, root, agent, parent, depth } = first
+  if (!journal.started(root)) throw new CadreError('USAGE', `Session ${session} was interrupted before its run began: there is nothing to go on with. Start a new run.`)
   if (prompt === null && journal.interrupted(session).length === 0) throw new CadreError('USAGE', `Session ${session} has ended. Give a prompt with -p to go on with it.`)
   return { subject: { session, root, agent, parent, depth }, title }
 }

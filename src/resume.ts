@@ -49,7 +49,8 @@ export async function resumeSession(services: Services, journal: ResumeJournal, 
   }
   oweWhatCame(services, journal, plan.agent)
   const told = interruptionText(root, rootIsOpen, below, lost)
-  if (told !== null) plan.agent.mailbox.owe(reminder({ text: told, from: 'resumed' }))
+  // A run that had given its last answer has it: it is not asked again to be told this.
+  if (told !== null) plan.agent.mailbox.owe({ ...reminder({ text: told, from: 'resumed' }), rides: true })
   return (await beginAgent(verified(services, { ...plan, ...(prompt !== null && { opening: prompt }) }), place, { queue: false }).ended).result
 }
 

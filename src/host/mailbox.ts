@@ -7,6 +7,8 @@ import { letterMessage } from '../core/letter.ts'
 export type Debt = {
   /** The agent it is about, whose result it is or of which it tells; null for a reminder about the reader itself. */
   readonly of: string | null
+  /** It is read with the next turn there is, and is no reason for one. */
+  readonly rides?: boolean
   /** Called when it is read: a result lies in the journal until then, and not here (JRN-08). */
   open(): { readonly message: Message; readonly event: EventBody }
 }
@@ -23,6 +25,7 @@ export type Mailbox = {
   read(): { readonly messages: readonly Message[]; readonly events: readonly EventBody[] }
   /** Messages nobody has read yet. */
   readonly unread: readonly Letter[]
+  /** Whether nothing in it asks for a turn. */
   readonly isEmpty: boolean
   /** Resolves when something was put in, or after `ms`. Rejects with the signal's reason. */
   change(signal: AbortSignal, ms?: number): Promise<void>
@@ -61,7 +64,7 @@ export function createMailbox(): Mailbox {
       return letters
     },
     get isEmpty() {
-      return letters.length === 0 && debts.length === 0
+      return letters.length === 0 && debts.every(({ rides }) => rides)
     },
     async change(signal, ms) {
       signal.throwIfAborted()
