@@ -102,7 +102,7 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
   let model: Model | null = null
   let stop: Stop
   try {
-    if (queue) await waitForSlot(plan, onQueued)
+    if (queue && !takeSlot(plan)) await waitForSlot(plan, onQueued)
     agent.began = performance.now()
     const opening: readonly EventBody[] = plan.opening === undefined ? [] : [{ type: 'message.sent', data: { text: plan.opening, from: 'user' } }]
     await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }, ...opening])
@@ -184,16 +184,21 @@ async function endChildren({ crew, agent }: Plan): Promise<number> {
   return children.length
 }
 
+/** Whether there was a free place, which it then has: at once, so that starts are journaled in the order they were asked for, those that wait among them (AGT-11, JRN-05). */
+function takeSlot(plan: Plan): boolean {
+  const { crew, agent } = plan
+  agent.signal.throwIfAborted()
+  agent.slot = crew.slots.take(needOf(plan))
+  return agent.slot !== null
+}
+
 async function waitForSlot(plan: Plan, onQueued: (ahead: number) => void): Promise<void> {
   const { crew, agent } = plan
   const { slots } = crew
-  const need = needOf(plan)
-  const isFull = slots.isFull(need)
-  const place = slots.enter(agent.signal, need).then((slot) => {
+  const place = slots.enter(agent.signal, needOf(plan)).then((slot) => {
     agent.slot = slot
   })
-  if (!isFull) return place
-  const ahead = slots.queued - 1
+  const ahead = Math.max(0, slots.queued - 1) // its turn may have come this very moment (KIN-08)
   const queued: EventBody = { type: 'delegation.queued', data: { ...agent.started, ahead } }
   await Promise.all([place, crew.record(agent.subject, [queued]).then(() => onQueued(ahead))])
 }

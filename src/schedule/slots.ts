@@ -23,6 +23,8 @@ export type Need = {
 }
 
 export type Slots = {
+  /** A place that is free at once; null when `enter` would wait. */
+  take(need?: Need): Slot | null
   /** Resolves in order of asking, when a place is free; rejects with the signal's reason. */
   enter(signal: AbortSignal, need?: Need): Promise<Slot>
   readonly running: number
@@ -137,6 +139,12 @@ export function createSlots({ running: max, background: maxBackground = Infinity
     }
   }
 
+  function takeNow(need: Need = {}): Slot | null {
+    if (mustWait(need)) return null
+    take(need)
+    return makeSlot(need)
+  }
+
   return {
     get running() {
       return running
@@ -145,12 +153,11 @@ export function createSlots({ running: max, background: maxBackground = Infinity
       return waiting.size
     },
     isFull: (need = {}) => mustWait(need),
+    take: takeNow,
     async enter(signal, need = {}) {
       signal.throwIfAborted()
-      if (!mustWait(need)) {
-        take(need)
-        return makeSlot(need)
-      }
+      const free = takeNow(need)
+      if (free) return free
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const place: Waiting = { need, go: resolve }
       // Handed a place in the same moment: `waiting` no longer holds it, and the place is used.
