@@ -29,6 +29,9 @@ const TYPE = 'verifier'
 /** What a reminder of a failed command is about, where one of a verifier's names the tree it judged. */
 const COMMAND = 'verify.command'
 
+/** What a reminder ends with. */
+const MEND = 'Mend what is wrong, then answer again.'
+
 /** A verifier of this run, or of an earlier one of the same agent: what it judged, and where its parent was. */
 type Judge = { readonly id: string; readonly tree: string; readonly turn: number }
 
@@ -84,14 +87,13 @@ function verificationOf(services: Services, { changedFiles, settings, env }: Ver
   function judgementOf({ id }: Judge): Judgement {
     const result = journal.result(id)
     if (!result) throw new CadreError('INVARIANT', `The result of ${id} is not in the journal`)
-    if (!result.success) return { verdict: 'PARTIAL', stated: false, reason: `${id} ended ${describeEnding(result as Ending)}: ${result.error ?? ''}`, report: result.output }
-    const verdict = verdictOf(result.output)
-    if (verdict === null) return { verdict: 'PARTIAL', stated: false, reason: `the report of ${id} states no verdict`, report: result.output }
-    return { verdict, stated: true, reason: `see the report of ${id}`, report: result.output }
+    const report = result.output
+    const unstated = (reason: string): Judgement => ({ verdict: 'PARTIAL', stated: false, reason, report })
+    if (!result.success) return unstated(`${id} ended ${describeEnding(result as Ending)}: ${result.error ?? ''}`)
+    const verdict = verdictOf(report)
+    if (verdict === null) return unstated(`the report of ${id} states no verdict`)
+    return { verdict, stated: true, reason: `see the report of ${id}`, report }
   }
-
-  /** What became of the last attempt, in a few words. */
-  const lastOf = (judge: Judge): string => `${judgementOf(judge).verdict}: what was changed after it was not verified again`
 
   /** The verdict on exactly these contents, if there is one: they are not verified again. */
   async function verdictOn({ hash }: Tree): Promise<boolean | null> {
@@ -109,7 +111,8 @@ function verificationOf(services: Services, { changedFiles, settings, env }: Ver
     if (verdict === 'PARTIAL') return end(`Verified: PARTIAL: ${reason}`)
     if (told.includes(judge.tree) || !ofThisRun(judge)) return end(`Verified: FAIL: nothing was changed after it; ${reason}`)
     if (!canGoOn()) return end(`Verified: FAIL: no turn was left to go on; ${reason}`)
-    return goOn(`A verifier judged your changes: FAIL. Its report:\n${cutOutput(report, judge.id, services.limits().resultChars)}\nMend what is wrong, then answer again.`, judge.tree)
+    const found = cutOutput(report, judge.id, services.limits().resultChars)
+    return goOn(`A verifier judged your changes: FAIL. Its report:\n${found}\n${MEND}`, judge.tree)
   }
 
   async function run(written: string): Promise<CommandEnd> {
@@ -119,15 +122,18 @@ function verificationOf(services: Services, { changedFiles, settings, env }: Ver
   }
 
   function failed(written: string, { ending, output }: CommandEnd, attempts: number): boolean {
-    if (told.filter((about) => about === COMMAND).length >= attempts || !canGoOn()) return end(`Not verified: the verify command failed (${ending}): ${titleOf(written)}`)
-    return goOn(`The verify command failed (${ending}): ${written}\n${output === '' ? 'It wrote nothing.' : `The end of its output:\n${output}`}\nMend what is wrong, then answer again.`, COMMAND)
+    const before = told.filter((about) => about === COMMAND).length
+    if (before >= attempts || !canGoOn()) return end(`Not verified: the verify command failed (${ending}): ${titleOf(written)}`)
+    const wrote = output === '' ? 'It wrote nothing.' : `The end of its output:\n${output}`
+    return goOn(`The verify command failed (${ending}): ${written}\n${wrote}\n${MEND}`, COMMAND)
   }
 
   async function verify(tree: Tree, before: Judge | undefined): Promise<boolean> {
-    const judges = { tree: tree.hash, turn: turnOf(agent) }
+    const verifies = { tree: tree.hash, turn: turnOf(agent) }
+    const lastReport = before ? judgementOf(before).report : null
     let ready: Ready
     try {
-      ready = await readyVerifier(services, agent, { tree, verifies: judges, maxTurns: settings().maxTurns, lastReport: before ? judgementOf(before).report : null })
+      ready = await readyVerifier(services, agent, { tree, verifies, maxTurns: settings().maxTurns, lastReport })
     } catch (error) {
       return end(`Verified: PARTIAL: ${messageOf(error)}`)
     }
@@ -135,7 +141,7 @@ function verificationOf(services: Services, { changedFiles, settings, env }: Ver
     agent.signal.throwIfAborted()
     const { agent: verifier, ended } = startAgent(services, ready)
     await blocked(agent, () => ended)
-    const judge = { id: verifier.subject.agent, ...judges }
+    const judge = { id: verifier.subject.agent, ...verifies }
     return conclude(judge, judgementOf(judge))
   }
 
@@ -154,7 +160,8 @@ function verificationOf(services: Services, { changedFiles, settings, env }: Ver
     if (tree === null || threshold === 0 || tree.files.length < threshold || maxAttempts === 0) return true
     const attempts = judges().filter(ofThisRun)
     const last = attempts.at(-1)
-    return last && attempts.length >= maxAttempts ? end(`Verified: ${lastOf(last)}`) : verify(tree, last)
+    if (!last || attempts.length < maxAttempts) return verify(tree, last)
+    return end(`Verified: ${judgementOf(last).verdict}: what was changed after it was not verified again`)
   }
 
   return {
@@ -163,7 +170,8 @@ function verificationOf(services: Services, { changedFiles, settings, env }: Ver
       // What came meanwhile is read, and what was verified is verified.
       return (await isLast()) && (agent.mailbox.isEmpty || !canGoOn())
     },
-    notes: () => notes,
+    // A run that was stopped was not verified to its end.
+    notes: () => (agent.signal.aborted ? [] : notes),
     settled: () => command,
   }
 }
@@ -200,6 +208,7 @@ async function readyVerifier(services: Services, parent: Agent, { tree, verifies
 
 /** All the user said, whatever of it the agent's own history still holds. */
 function askedOf({ journal }: Services, { model, subject: { agent } }: Agent): readonly string[] {
-  const said = journal.transcript(agent, { full: true }).flatMap((message) => (message.role === 'user' && message.synthetic === undefined ? [message.text] : []))
+  const said = journal.transcript(agent, { full: true })
+    .flatMap((message) => (message.role === 'user' && message.synthetic === undefined ? [message.text] : []))
   return said.map((text, i) => (i === 0 && model !== null ? askedIn(text) : text))
 }

@@ -11,9 +11,9 @@ export const VERIFY_COMMAND = { timeoutMs: 600_000, graceMs: 2_000, drainMs: 500
 const PASSED = ['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR']
 
 /**
- * Runs the command given as $0 with stdin closed and both outputs merged. The shell's own stdin is a line to this process: when that goes, by
- * whatever signal, the guard ends the whole group, so that no command outlives who asked for it. The shell itself waits through a SIGTERM, so that
- * the group has one end: the command's.
+ * Runs the command given as $0 with stdin closed and both outputs merged. The shell's own stdin is a line to this process: when that goes,
+ * by whatever signal, the guard ends the whole group, so that no command outlives who asked for it. The shell itself waits through a
+ * SIGTERM, so that the group has one end: the command's.
  */
 const GUARDED = `exec 3<&0 </dev/null 2>&1
 (trap '' HUP INT TERM; exec >/dev/null; read -r line <&3; kill -KILL 0) &
@@ -32,8 +32,8 @@ export type CommandEnd = {
 }
 
 /**
- * Runs a shell command in `root` to its end, or to its time limit, in a process group of its own: nothing of that group is alive when this settles.
- * Any way to end is a value; rejects only with the reason of `signal`, once it was aborted.
+ * Runs a shell command in `root` to its end, or to its time limit, in a process group of its own: nothing of that group is alive when this
+ * settles. Any way to end is a value; rejects only with the reason of `signal`, once it was aborted.
  */
 export async function runCommand(command: string, { root, env, signal, timeoutMs = VERIFY_COMMAND.timeoutMs }: {
   readonly root: string

@@ -16,7 +16,7 @@ export type VerifyRequest = {
   readonly lastReport: string | null
 }
 
-/** The verifier's prompt (VER-02, 05). Its rules stand in its role, too (agents/verifier.md); here they stand beside what they are about. */
+/** The verifier's prompt (VER-02, 05). Its role has the rules, too (agents/verifier.md); here they stand beside what they are about. */
 export function verifyRequest({ asked, files, gone, answer, lastReport }: VerifyRequest): string {
   const shown = files.slice(0, SHOWN.files).map((file) => `- ${nameOf(file)}${gone.has(file) ? ' (deleted)' : ''}`)
   const more = files.length - shown.length

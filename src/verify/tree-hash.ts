@@ -13,7 +13,7 @@ export type Tree = {
   readonly hash: string
 }
 
-/** Looks at changed files, however their paths are spelled. Links are not followed, big files not held. Rejects for nothing it finds there. */
+/** Looks at changed files, however their paths are spelled. Links are not followed, big files not held; it rejects for nothing it finds. */
 export async function treeHash(root: string, changed: readonly string[]): Promise<Tree> {
   const files = [...new Set(changed.map((file) => relative(root, resolve(root, file))))].filter((file) => file !== '').toSorted()
   const gone = new Set<string>()

