@@ -20,7 +20,8 @@ export type PromptOptions = {
 export function promptOf(request: ModelRequest, options: PromptOptions): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'> {
   // The other wires have no such field: their providers cache by themselves, or not at all.
   const mark = options.type === 'anthropic' ? cacheMark(request.cacheTtl) : undefined
-  const messages = request.messages.map((message) => ({ message, sent: messageOf(message, options) }))
+  const calledAs = callNames(request.messages)
+  const messages = request.messages.map((message) => ({ message, sent: messageOf(message, options, calledAs) }))
   const marked = new Set(messages.filter(({ message, sent }) => sent.length > 0 && mayMark(message)).slice(-2))
   const prompt: LanguageModelV4Prompt = [
     ...(blank(request.system) ? [] : [withMark({ role: 'system', content: request.system }, mark)]),
@@ -47,15 +48,21 @@ const withMark = (message: LanguageModelV4Message, mark: SharedV4ProviderOptions
 /** Anthropic refuses a request with a text that is blank. */
 const blank = (text: string): boolean => text.trim() === ''
 
+/** Calls by their ids, under the names their model used: `Read` for `read`, or a type's own for `agent`. Gemini pairs a result with its call by it. */
+type CallNames = ReadonlyMap<string, string>
+
+const callNames = (messages: readonly Message[]): CallNames =>
+  new Map(messages.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ id, name }) => [id, name] as const) : [])))
+
 /** Messages without content are left out. */
-function messageOf(message: Message, { model, type }: PromptOptions): readonly LanguageModelV4Message[] {
+function messageOf(message: Message, { model, type }: PromptOptions, calledAs: CallNames): readonly LanguageModelV4Message[] {
   switch (message.role) {
     case 'user':
       return blank(message.text) ? [] : [{ role: 'user', content: [{ type: 'text', text: message.text }] }]
     case 'assistant':
       return assistantMessage(message, model)
     case 'tool':
-      return message.outcomes.length === 0 ? [] : [{ role: 'tool', content: message.outcomes.map((outcome) => toolResult(outcome, type)) }]
+      return message.outcomes.length === 0 ? [] : [{ role: 'tool', content: message.outcomes.map((outcome) => toolResult(outcome, calledAs, type)) }]
   }
 }
 
@@ -74,11 +81,11 @@ function assistantMessage(message: AssistantMessage, model: string): readonly La
 }
 
 /** Anthropic's wire has a mark for errors; the others would wrap the text in JSON. It says `Error: ` itself. */
-function toolResult(outcome: ToolOutcome, type: ProviderSettings['type']): ToolPart {
+function toolResult(outcome: ToolOutcome, calledAs: CallNames, type: ProviderSettings['type']): ToolPart {
   return {
     type: 'tool-result',
     toolCallId: wireId(outcome.callId),
-    toolName: outcome.tool,
+    toolName: calledAs.get(outcome.callId) ?? outcome.tool,
     output: { type: outcome.ok || type !== 'anthropic' ? 'text' : 'error-text', value: outcome.text },
   }
 }

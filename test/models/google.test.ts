@@ -71,6 +71,18 @@ test('a Gemini reply has text, calls, usage and model, and the signature of a ca
   expect(requests[1]?.body).toContain('content of a')
 })
 
+test('a result goes back to Gemini under the name its call had, whatever the tool is called here (AGT-13, GRA-03)', async () => {
+  const { models, requests } = await gemini([[chunk([{ text: 'Done' }], 'STOP')]])
+  await ask(models.open('google/gemini-2.5-pro'), { messages: [
+    { role: 'user', text: 'First' },
+    { role: 'assistant', text: '', calls: [{ id: 'c1', name: 'explorer', input: { task: 'look' }, local: false }, { id: 'c2', name: 'Read', input: { path: 'a' }, local: true }] },
+    { role: 'tool', outcomes: [{ callId: 'c1', tool: 'agent', ok: true, text: 'A' }, { callId: 'c2', tool: 'read', ok: true, text: 'B' }] },
+  ] })
+  expect([...(requests[0]?.body ?? '').matchAll(/"(functionCall|functionResponse)":\{(?:"id":"[^"]*",)?"name":"(\w+)"/g)].map(([, part, name]) => [part, name])).toEqual([
+    ['functionCall', 'explorer'], ['functionCall', 'Read'], ['functionResponse', 'explorer'], ['functionResponse', 'Read'],
+  ])
+})
+
 test('Gemini\'s 429 is tried again, and its stream without an end is no reply', async () => {
   const { models, requests } = await gemini([429, [chunk([{ text: 'Half' }])], [chunk([{ text: 'Whole' }], 'STOP')]])
   expect((await ask(models.open('google/gemini-2.5-pro'))).reply.text).toBe('Whole')
