@@ -70,6 +70,12 @@ const DEFAULT_FLOOR: PermissionMode = 'default'
 
 const MODE_RANK: Readonly<Record<PermissionMode, number>> = { plan: 0, dontAsk: 1, default: 2, acceptEdits: 3, auto: 4, bypassPermissions: 5 }
 
+/** STR-09: the mode it had, or what of it this parent leaves. */
+export function keptMode(parent: PermissionMode, held: PermissionMode): PermissionMode {
+  const allowed = childMode(parent, held)
+  return MODE_RANK[allowed] > MODE_RANK[held] ? held : allowed
+}
+
 /** PRM-02: the child's mode, never more permissive than the parent's. */
 export function childMode(parent: PermissionMode, wanted: PermissionMode | undefined): PermissionMode {
   if (parent === 'bypassPermissions' || parent === 'acceptEdits' || parent === 'auto' || parent === 'plan') return parent

@@ -1,7 +1,7 @@
 import type { PermissionMode } from './agent-type.ts'
 import { typeKey } from './agent-type.ts'
 import type { Grant, GrantedTool, Removal, Startable, ToolFacts } from './grant.ts'
-import { childMode } from './grant.ts'
+import { childMode, keptMode } from './grant.ts'
 import { nearest } from './nearest.ts'
 import { DELEGATION_TOOLS, isKnownTool, KNOWN_SPELLINGS, parseToolEntry, toolsNamed } from './tool-names.ts'
 
@@ -121,9 +121,10 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
  */
 export function renarrow(held: Grant, parent: Grant, call: WantedByCall = {}): Grant {
   const named = call.tools === undefined ? null : parseList(call.tools)
+  const depth = Math.min(held.depth, Math.max(0, parent.depth - 1))
   const tools = held.tools.flatMap((tool) => {
     const above = parent.tools.find(({ name }) => name === tool.name)
-    if (above?.effect !== tool.effect) return []
+    if (above?.effect !== tool.effect || (depth === 0 && DELEGATION_TOOLS.includes(tool.name))) return []
     const within = { ...tool, only: [...tool.only, ...above.only] }
     return named === null ? [within] : (restrict(within, named, parent) ?? [])
   })
@@ -137,8 +138,8 @@ export function renarrow(held: Grant, parent: Grant, call: WantedByCall = {}): G
       only: only === null ? held.types.only : (held.types.only ?? only).filter((name) => only.some((other) => typeKey(other) === typeKey(name))),
       except: [...new Set([...held.types.except, ...parent.types.except])],
     },
-    mode: childMode(parent.mode, held.mode),
-    depth: Math.min(held.depth, Math.max(0, parent.depth - 1)),
+    mode: keptMode(parent.mode, held.mode),
+    depth,
     limits: {
       maxTurns: lower(call.maxTurns, held.limits.maxTurns) ?? held.limits.maxTurns,
       timeout: lower(call.timeout, held.limits.timeout) ?? held.limits.timeout,
