@@ -41,7 +41,7 @@ function promptParts({ type, isRoot, grant, project, ...options }: PromptOptions
     { part: 'instructions', text: project?.instructions(type) ?? '' },
     { part: 'skills', text: type && project ? project.skills(type) : '' },
     { part: 'types', text: startable ? `# Sub-agents you can start\n${startable}` : '' },
-    { part: 'depth', text: grant.depth === 0 && !isRoot ? NO_DELEGATION : '' },
+    { part: 'depth', text: grant.depth === 0 ? NO_DELEGATION : '' },
   ]
   return parts.filter(({ text }) => text !== '')
 }

@@ -54,7 +54,9 @@ const KEPT = ['subagent_type', 'model', 'effort', 'readOnly', 'forkContext', 'is
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** Reads the input of the `agent` tool; the error is the literal text of AGT-02 where it has one. */
-export function parseDelegation(input: JsonObject): { readonly value: DelegationInput } | { readonly error: string } {
+export function parseDelegation(raw: JsonObject): { readonly value: DelegationInput } | { readonly error: string } {
+  // Some models fill in every field they are shown.
+  const input: JsonObject = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== ''))
   const description = text(input['description']) ?? text(input['task'])
   const prompt = text(input['prompt'])
   const continues = text(input['continue'])

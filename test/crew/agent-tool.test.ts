@@ -90,6 +90,7 @@ describe('AGT-02: input', () => {
       [task({ team_name: 'crew', mode: 'plan' }), ''],
       [task({ colour: 'red', isolation: 'none', size: 3 }), 'Note: colour is not supported here and was ignored\nNote: size is not supported here and was ignored\n'],
       [task({ subagent_type: '', model: '', continue: ' ', timeout: null, tools: null }), ''],
+      [task({ effort: '', timeout: '', max_turns: '', run_in_background: '', output_schema: '' }), ''],
     ]
     const { cadre, events } = await lab({ script: led([{ calls: inputs.map(([input]) => agent(input)) }], () => ({ text: 'ok', usage: { input: 2, output: 1 } })) })
     await cadre.run({ prompt: 'go' })
