@@ -24,8 +24,15 @@ export type Stage = {
    * A life that dies the moment an event fits: nothing it does from there on is in the journal. Resolves with the events it told, that one the
    * last. Rejects when the work ends without such an event.
    */
-  die(when: (event: CadreEvent) => boolean, work: (cadre: Orchestrator) => Promise<unknown>, options?: OrchestratorOptions): Promise<readonly CadreEvent[]>
+  die(when: When, work: Work, options?: OrchestratorOptions): Promise<readonly CadreEvent[]>
+  /** The same, or a whole life: whether it died. Rejects with what the work of a whole one rejects with. */
+  mayDie(when: When, work: Work, options?: OrchestratorOptions): Promise<{ readonly died: boolean; readonly events: readonly CadreEvent[] }>
+  /** Called when the test has finished, too. */
+  close(): Promise<void>
 }
+
+type When = (event: CadreEvent) => boolean
+type Work = (cadre: Orchestrator) => Promise<unknown>
 
 export async function openStage(options: {
   readonly files?: Readonly<Record<string, string>>
@@ -33,6 +40,8 @@ export async function openStage(options: {
   readonly script: Script
   readonly settings?: JsonObject
   readonly orchestrator?: OrchestratorOptions
+  /** False keeps neither requests nor events, for tests that look at memory (true). */
+  readonly record?: boolean
 }): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'cadre-stage-'))
   const root = join(folder, 'project')
@@ -41,7 +50,7 @@ export async function openStage(options: {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  const server = await startProviderServer({ script: options.script })
+  const server = await startProviderServer({ script: options.script, record: options.record ?? true })
   const lives: Orchestrator[] = []
   const base: OrchestratorOptions = {
     root,
@@ -59,11 +68,14 @@ export async function openStage(options: {
     },
     ...options.orchestrator,
   }
-  onTestFinished(async () => {
+  let closing: Promise<void> | null = null
+  async function closeAll(): Promise<void> {
     await Promise.all(lives.map((cadre) => cadre.close()))
     await server.close()
     rmSync(folder, { recursive: true, force: true })
-  })
+  }
+  const close = () => closing ??= closeAll()
+  onTestFinished(close)
 
   async function open(more: OrchestratorOptions = {}): Promise<Life> {
     const events: CadreEvent[] = []
@@ -71,7 +83,7 @@ export async function openStage(options: {
       ...base,
       ...more,
       onEvent(event) {
-        if (event.seq > 0) events.push(event)
+        if (event.seq > 0 && options.record !== false) events.push(event)
         more.onEvent?.(event)
       },
     })
@@ -79,36 +91,42 @@ export async function openStage(options: {
     return { cadre, events }
   }
 
+  const mayDie: Stage['mayDie'] = async (when, work, more) => {
+    const { promise: dead, resolve } = Promise.withResolvers<Image>()
+    const events: CadreEvent[] = []
+    let image: Image | null = null
+    const { cadre } = await open({
+      ...more,
+      onEvent(event) {
+        if (image || event.seq === 0) return
+        if (options.record !== false) events.push(event)
+        more?.onEvent?.(event)
+        if (!when(event)) return
+        image = imageOf(cadre.journal.file)
+        resolve(image)
+      },
+    })
+    const whole = work(cadre).then(() => cadre.settled())
+    const left = await Promise.race([dead, whole.then(() => null)])
+    await cadre.close()
+    if (left === null) return { died: false, events }
+    // Of a dead process nobody hears how its work went.
+    await whole.catch(() => null)
+    restore(cadre.journal.file, left)
+    return { died: true, events }
+  }
+
   return {
     root,
     server,
     open,
+    mayDie,
     async die(when, work, more) {
-      const { promise: dead, resolve } = Promise.withResolvers<Image>()
-      let image: Image | null = null
-      const told: CadreEvent[] = []
-      const { cadre } = await open({
-        ...more,
-        onEvent(event) {
-          if (image || event.seq === 0) return
-          told.push(event)
-          if (!when(event)) return
-          image = imageOf(cadre.journal.file)
-          resolve(image)
-        },
-      })
-      const ended = work(cadre).then(() => null, (error: unknown) => ({ error }))
-      const survived = ended.then(async (fault) => {
-        await cadre.settled()
-        if (!image) throw new Error('It did not die: no event fitted', { cause: fault?.error })
-        return image
-      })
-      const left = await Promise.race([dead, survived])
-      await cadre.close()
-      await survived
-      restore(cadre.journal.file, left)
-      return told
+      const { died, events } = await mayDie(when, work, more)
+      if (!died) throw new Error('It did not die: no event fitted')
+      return events
     },
+    close,
   }
 }
 
