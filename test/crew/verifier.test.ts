@@ -492,45 +492,76 @@ function journalOf(file: string): string {
   return home
 }
 
+/** Runs to the end, and what another process makes of the journal as it was at a moment on the way; `before` puts the files back as they were then. */
+async function interrupted(at: Awaited<ReturnType<typeof project>>, { moment, before, settings = {} }: {
+  readonly moment: (event: CadreEvent) => boolean
+  readonly before?: () => void
+  readonly settings?: JsonObject
+}) {
+  let home: string | null = null
+  at.listeners.add((event) => {
+    if (home === null && event.seq > 0 && moment(event)) home = journalOf(at.cadre.journal.file)
+  })
+  const { session, agentId } = await at.run()
+  if (home === null) throw new Error('that moment never came')
+  before?.()
+  const again = await createOrchestrator({
+    root: at.root, cwd: at.root, watch: false,
+    env: { PATH: process.env['PATH'], HOME: home, CADRE_HOME: home, OPENAI_API_KEY: 'sk-test-openai', OPENAI_BASE_URL: `${at.server.url}/v1` },
+    settings: { model: 'openai/gpt-test', ...settings },
+  })
+  onTestFinished(() => again.close())
+  const result = await again.resume({ session, changedFiles: at.changedFiles })
+  const sent = [...again.journal.events({ agent: agentId, types: ['message.sent'] })]
+  return {
+    result,
+    verifiers: again.journal.agents(session).filter(({ type }) => type === 'verifier').map(({ title, status }) => `${title}: ${status}`),
+    told: sent.filter((event) => event.type === 'message.sent' && event.data.from === 'verifier').length,
+  }
+}
+
+const many = <T>(one: T): readonly T[] => Array.from({ length: 20 }, () => one)
+
 describe('JRN-03, VER-06: after an interruption nothing is verified twice', () => {
   const isRoot = ({ depth }: CadreEvent) => depth === 0
-  for (const { title, at: moment, verifiers, told } of [
-    { title: 'before the verifier began', at: (event: CadreEvent) => event.type === 'turn.ended' && isRoot(event) && event.data.turn === 1, verifiers: 2, told: 1 },
-    { title: 'while it worked', at: (event: CadreEvent) => event.type === 'turn.started' && !isRoot(event), verifiers: 2, told: 1 },
-    { title: 'when it had ended and nobody was told', at: (event: CadreEvent) => event.type === 'delegation.ended' && !isRoot(event), verifiers: 2, told: 1 },
-    { title: 'when the run was told', at: (event: CadreEvent) => event.type === 'turn.started' && isRoot(event) && event.data.turn === 2, verifiers: 2, told: 1 },
-    { title: 'after its second verdict', at: (event: CadreEvent) => event.type === 'delegation.ended' && !isRoot(event) && event.data.result.output.includes('PASS'), verifiers: 2, told: 1 },
+  const begins = (turn: number) => (event: CadreEvent) => event.type === 'turn.started' && isRoot(event) && event.data.turn === turn
+  for (const { title, moment, mended = false } of [
+    { title: 'before the verifier began', moment: (event: CadreEvent) => event.type === 'turn.ended' && isRoot(event) && event.data.turn === 1 },
+    { title: 'while it worked', moment: (event: CadreEvent) => event.type === 'turn.started' && !isRoot(event) },
+    { title: 'when it had ended and nobody was told', moment: (event: CadreEvent) => event.type === 'delegation.ended' && !isRoot(event) },
+    { title: 'when the run was told', moment: begins(2) },
+    {
+      title: 'after its second verdict', mended: true,
+      moment: (event: CadreEvent) => event.type === 'delegation.ended' && !isRoot(event) && event.data.result.output.includes('PASS'),
+    },
   ]) {
     test(`${title}: one FAIL, one PASS, as if nothing had happened`, async () => {
-      // Stateless, so that a resumed run is answered as the first one was.
+      // By what they are asked alone, so that a resumed run is answered as the first one was.
       const mend = (request: ScriptRequest): Answer => {
         if (!textOf(request).includes('A verifier judged your changes: FAIL')) return { text: 'done' }
         at.put('a.txt', 'mended')
         return { text: 'mended' }
       }
       const judge = ({ task }: ScriptRequest): Answer => (task.includes('re-check') ? PASS : FAIL)
-      const many = <T>(one: T) => Array.from({ length: 20 }, () => one)
       const at = await project({ lead: many(mend), verifier: many(judge) })
-      let home: string | null = null
-      at.listeners.add((event) => {
-        if (home !== null || event.seq === 0 || !moment(event)) return
-        home = journalOf(at.cadre.journal.file)
-      })
-      const { session, agentId } = await at.run()
-      if (home === null) throw new Error('that moment never came')
-      at.put('a.txt', 'changed')
-      if (title === 'after its second verdict') at.put('a.txt', 'mended')
-      const again = await createOrchestrator({
-        root: at.root, cwd: at.root, watch: false,
-        env: { PATH: process.env['PATH'], HOME: home, CADRE_HOME: home, OPENAI_API_KEY: 'sk-test-openai', OPENAI_BASE_URL: `${at.server.url}/v1` },
-        settings: { model: 'openai/gpt-test' },
-      })
-      onTestFinished(() => again.close())
-      expect(await again.resume({ session, changedFiles: at.changedFiles })).toMatchObject({ status: 'completed', output: 'mended', note: 'Verified: PASS' })
-      const agents = again.journal.agents(session).filter(({ type }) => type === 'verifier')
-      expect(agents.map(({ title, status }) => [title, status])).toEqual(Array.from({ length: verifiers }, () => ['Verify changes', 'completed']))
-      const sent = [...again.journal.events({ agent: agentId, types: ['message.sent'] })].filter((event) => event.type === 'message.sent' && event.data.from === 'verifier')
-      expect(sent).toHaveLength(told)
+      const { result, verifiers, told } = await interrupted(at, { moment, before: () => at.put('a.txt', mended ? 'mended' : 'changed') })
+      expect(result).toMatchObject({ status: 'completed', output: 'mended', note: 'Verified: PASS' })
+      expect(verifiers).toEqual(['Verify changes: completed', 'Verify changes: completed'])
+      expect(told).toBe(1)
     })
   }
+
+  test('a FAIL that was told and that nothing was changed for is not told again', async () => {
+    const { result, verifiers, told } = await interrupted(await project({ verifier: many(FAIL) }), { moment: begins(2) })
+    expect(result).toMatchObject({ status: 'completed', note: expect.stringMatching(/^Verified: FAIL: nothing was changed after it/) })
+    expect(verifiers).toHaveLength(1)
+    expect(told).toBe(1)
+  })
+
+  test('failures of the command that were told count', async () => {
+    const verify = { command: 'exit 1' }
+    const { result, told } = await interrupted(await project({ verify }), { moment: begins(2), settings: { verify } })
+    expect(result).toMatchObject({ status: 'completed', turns: 3, note: 'Not verified: the verify command failed (exit 1): exit 1' })
+    expect(told).toBe(2)
+  })
 })
