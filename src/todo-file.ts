@@ -5,11 +5,14 @@ import { performance } from 'node:perf_hooks'
 import type { Diagnostic } from './core/diagnostic.ts'
 import { messageOf } from './core/errors.ts'
 import type { CadreEvent } from './core/events.ts'
-import { sessionsNamedIn, sessionsToLookAt, TODO_MARK, todoText } from './todo-text.ts'
+import { sessionsNamedIn, TODO_MARK, todoText } from './todo-text.ts'
 import type { TodoJournal } from './todo-text.ts'
 
 const FOLDER = '.cadre'
 const NAME = 'TODO.md'
+
+/** So many are looked through once per process, whoever ran them; the file itself names older ones. */
+const RECENT_SESSIONS = 200
 
 /** ms between two writes. */
 const PAUSE_MS = 250
@@ -64,7 +67,7 @@ export function openTodoFile({ root, journal, onDiagnostic }: {
       for (let looks = 0; looks < LOOKS; looks += 1) {
         const before = contentOf(root) ?? ''
         const named = sessionsNamedIn(before)
-        const { text, sessions } = todoText(journal, root, [...own, ...(others ?? sessionsToLookAt(journal)), ...named])
+        const { text, sessions } = todoText(journal, root, [...own, ...(others ?? journal.recentSessions(RECENT_SESSIONS)), ...named])
         others = sessions.filter((id) => !own.has(id))
         if (text !== before) replace(root, text)
         if (text === before || (others.length === 0 && named.every((id) => own.has(id)))) break

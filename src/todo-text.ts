@@ -4,22 +4,13 @@ import type { Journal } from './journal/journal.ts'
 /** The first line of the file: one without it is somebody else's. */
 export const TODO_MARK = '<!-- Written by Cadre: what became of the background sub-agents started here. Changing it changes nothing. -->'
 
-export type TodoJournal = Pick<Journal, 'children' | 'events' | 'sessions' | 'undelivered'>
+export type TodoJournal = Pick<Journal, 'children' | 'events' | 'hasEnded' | 'recentSessions' | 'undelivered'>
 
 /** A session as the file shows it. `started` in ms since 1970. */
 type Section = { readonly id: string; readonly started: number; readonly text: string }
 
-/** Of ended sessions, the newest so many are looked through for results nobody read, once per process; the file itself names the others. */
-const ENDED_SESSIONS = 200
-
 /** The ids of sessions a text of this kind has a heading for. */
 export const sessionsNamedIn = (text: string): readonly string[] => [...text.matchAll(/^## .*\((ss-[0-9a-z]+)\)$/gm)].flatMap(([, id]) => id ?? [])
-
-/** Sessions that may have something to show, whichever process runs or ran them. */
-export const sessionsToLookAt = (journal: TodoJournal): readonly string[] => {
-  const runs = journal.sessions().filter(({ kind }) => kind === 'run')
-  return [...runs.filter(({ ended }) => ended === null), ...runs.filter(({ ended }) => ended !== null).slice(0, ENDED_SESSIONS)].map(({ id }) => id)
-}
 
 /**
  * DEL-12: of these sessions, those of this root that are open and delegated in the background, or ended with results nobody read; a heading
@@ -32,11 +23,9 @@ export function todoText(journal: TodoJournal, root: string, sessions: Iterable<
 }
 
 function sectionOf(journal: TodoJournal, root: string, id: string): Section | null {
-  const marks = [...journal.events({ session: id, types: ['session.started', 'session.ended'] })]
-  const [first] = marks
+  const [first] = journal.events({ session: id, types: ['session.started'], limit: 1 })
   if (first?.type !== 'session.started' || first.data.kind !== 'run' || first.data.root !== root) return null
-  const hasEnded = marks.at(-1)?.type === 'session.ended'
-  if (hasEnded && journal.undelivered(first.agent).length === 0) return null
+  if (journal.hasEnded(id) && journal.undelivered(first.agent).length === 0) return null
   const { lines, background } = anchorsBelow(journal, first.agent)
   if (!background || lines.length === 0) return null
   return { id, started: first.time, text: [`## ${first.data.title} (${id})`, '', ...lines].join('\n') }

@@ -54,6 +54,10 @@ export type Journal = {
   hasAgent(id: string): boolean
   /** Newest first; child sessions only with `all` (JRN-09). */
   sessions(options?: { readonly all?: boolean }): readonly SessionRow[]
+  /** The ids of so many sessions, that with the newest event first: cheap where `sessions` reads much. */
+  recentSessions(count: number): readonly string[]
+  /** Whether a session has ended since it last started. */
+  hasEnded(session: string): boolean
   /** The agents of a session, oldest first. */
   agents(session: string): readonly AgentRow[]
   /**
@@ -142,6 +146,14 @@ export function openJournal(options: {
     sessions(choice) {
       open()
       return sessions.sessions(choice)
+    },
+    recentSessions(count) {
+      open()
+      return sessions.recentSessions(count)
+    },
+    hasEnded(session) {
+      open()
+      return sessions.hasEnded(session)
     },
     agents(session) {
       open()

@@ -35,6 +35,10 @@ export type SessionReader = {
   sessions(options?: { readonly all?: boolean }): readonly SessionRow[]
   /** The session with this id, or the only one whose id begins so. */
   findSession(prefixOrId: string): string | undefined
+  /** So many ids, that with the newest event first; costs as much as there are sessions, whatever is in them. */
+  recentSessions(count: number): readonly string[]
+  /** Whether its newest start has an end. */
+  hasEnded(session: string): boolean
   /** Whether the session has not ended and its owner is alive. */
   isRunning(session: string): boolean
 }
@@ -61,11 +65,22 @@ const LIST = `
     LEFT JOIN spent ON spent.session = mark.session LEFT JOIN lease ON lease.session = mark.session
   ORDER BY s.seq DESC`
 
+/** Goes from session to session, not from event to event. */
+const RECENT = `
+  WITH RECURSIVE each (session) AS (
+    SELECT min(session) FROM event
+    UNION ALL SELECT (SELECT min(event.session) FROM event WHERE event.session > each.session) FROM each WHERE each.session IS NOT NULL
+  )
+  SELECT session FROM each WHERE session IS NOT NULL ORDER BY (SELECT max(seq) FROM event WHERE event.session = each.session) DESC LIMIT ?`
+
 export function openSessionReader(db: DatabaseSync, file: string): SessionReader {
   const list = db.prepare(LIST)
   const find = db.prepare(
     `SELECT DISTINCT session FROM event INDEXED BY event_life WHERE (${LIFE}) AND type = 'session.started'
      AND session >= :prefix AND session < :prefix || char(0x10FFFF) ORDER BY session LIMIT 2`)
+  const recent = db.prepare(RECENT)
+  const mark = db.prepare(`SELECT type FROM event INDEXED BY event_life WHERE (${LIFE}) AND session = ? AND type IN ('session.started', 'session.ended')
+    ORDER BY seq DESC LIMIT 1`)
   const lease = db.prepare('SELECT pid, beat, owner FROM lease WHERE session = ?')
   return {
     sessions: ({ all = false } = {}) =>
@@ -76,6 +91,8 @@ export function openSessionReader(db: DatabaseSync, file: string): SessionReader
       if (!first || (second && text(first, 'session') !== prefix)) return undefined
       return text(first, 'session')
     },
+    recentSessions: (count) => read(file, () => recent.all(count)).map((row) => text(row, 'session')),
+    hasEnded: (session) => read(file, () => mark.get(session))?.['type'] === 'session.ended',
     // A session's lease goes with its end, in one transaction.
     isRunning: (session) => isHeld(read(file, () => lease.get(session))),
   }

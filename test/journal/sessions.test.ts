@@ -53,6 +53,17 @@ describe('CMD-08: the list of sessions', () => {
     expect(found).toEqual(['ss-ab', 'ss-abc', undefined, 'ss-b%', undefined, 'ss-ü', undefined, undefined, undefined, undefined])
   })
 
+  test('those with the newest events are named without a look at what is in them, and whether each has ended', async () => {
+    const journal = newJournal()
+    expect(journal.recentSessions(10)).toEqual([])
+    for (const session of ['ss-b', 'ss-c', 'ss-a']) await journal.append([event(sessionStarted(), { session }), event(started(), { session })])
+    await journal.append([event(sessionEnded('completed'), { session: 'ss-b' })])
+    expect([journal.recentSessions(10), journal.recentSessions(2)]).toEqual([['ss-b', 'ss-a', 'ss-c'], ['ss-b', 'ss-a']])
+    expect(['ss-a', 'ss-b', 'ss-none'].map((session) => journal.hasEnded(session))).toEqual([false, true, false])
+    await journal.append([event(sessionStarted(), { session: 'ss-b' })])
+    expect(journal.hasEnded('ss-b')).toBe(false)
+  })
+
   test('JRN-05: one that was resumed runs again, with its first start, until it ends again; cut off in between it is interrupted', async () => {
     const file = join(tempFolder(), 'journal.sqlite')
     const first = openJournal({ file, sync: 'normal' })
