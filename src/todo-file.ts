@@ -38,10 +38,11 @@ export function openTodoFile({ root, journal, onDiagnostic }: {
   onDiagnostic(diagnostic: Diagnostic): void
 }): TodoFile {
   const path = join(root, FOLDER, NAME)
-  /** Sessions of this process that delegated in the background, and of other processes those that may have something to show; null: nobody looked yet. */
+  /** Sessions whose events are heard here and that delegated in the background; those that ended are left out once that is written. */
   const own = new Set<string>()
-  let others: readonly string[] | null = null
   const ended = new Set<string>()
+  /** Sessions of other processes, and of earlier ones, that have something to show; null: nobody looked yet. */
+  let others: readonly string[] | null = null
   let timer: NodeJS.Timeout | undefined
   let wroteAt = -Infinity
   let told = false
@@ -84,7 +85,7 @@ export function openTodoFile({ root, journal, onDiagnostic }: {
         case 'session.started':
           ended.delete(session)
           // Gone on with: results that waited for it are about to be read.
-          if (data.kind === 'run') guarded(() => { if (sessionsNamedIn(contentOf(root) ?? '').includes(session)) own.add(session) })
+          if (isNamed(root, session)) own.add(session)
           break
         case 'delegation.queued':
         case 'delegation.started':
@@ -107,6 +108,15 @@ export function openTodoFile({ root, journal, onDiagnostic }: {
     close() {
       if (timer) write()
     },
+  }
+}
+
+/** Whether the file has a heading for a session. One that cannot be read, or is not Cadre's, has none: whoever comes to write it says so. */
+function isNamed(root: string, session: string): boolean {
+  try {
+    return sessionsNamedIn(contentOf(root) ?? '').includes(session)
+  } catch {
+    return false
   }
 }
 

@@ -99,6 +99,18 @@ describe('DEL-12: .cadre/TODO.md mirrors the anchors of the root\'s sessions', (
     expect(exists(join(place.root, '.cadre'))).toBe(false)
   })
 
+  test('somebody else\'s TODO.md is nobody\'s business until there is something to write', async () => {
+    const diagnostics: Diagnostic[] = []
+    const place = await lab({
+      files: { '.cadre/TODO.md': '# Mine\n' },
+      orchestrator: { onDiagnostic: (diagnostic) => void diagnostics.push(diagnostic) },
+      script: (request) => holds(request, 'agent') && request.turn === 1 ? { calls: [{ name: 'agent', input: part(1, { run_in_background: false }) }] } : { text: 'ok' },
+    })
+    await place.cadre.run({ prompt: 'go' })
+    await place.cadre.close()
+    expect([diagnostics, todo(place.root)]).toEqual([[], '# Mine\n'])
+  })
+
   test('two processes on one root keep each other\'s sessions, and the last one to have none takes the file away', async () => {
     const { script, open } = held([part(1)])
     const place = await lab({ script })
