@@ -27,6 +27,8 @@ export type Restored = {
   /** Each request that was paid for: replies, and summaries of its history. */
   readonly spent: readonly { readonly model: string; readonly usage: Usage }[]
   readonly toolCalls: number
+  /** Ids of all its calls, also of those in earlier runs and in turns a summary stands for: no later call may have one of them. */
+  readonly callIds: readonly string[]
   /** The last text, or empty. */
   readonly output: string
   readonly value: Json | null

@@ -84,7 +84,7 @@ export function openSession(options: SessionOptions): Session {
   let unwritten: readonly EventBody[] = []
   const reads = new Map<string, FileRead>()
   const notes: string[] = [...(restored?.notes ?? [])]
-  const callIds = new Set<string>()
+  const callIds = new Set<string>(restored?.callIds)
   /** Turns of earlier runs count for none of this one's limits and figures. */
   const turnsBefore = restored?.turnsBefore ?? 0
   const lastTurn = turnsBefore + options.maxTurns

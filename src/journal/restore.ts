@@ -22,6 +22,7 @@ export function restored(history: History, agent: string): Restored | undefined 
   let clock = createClock()
   let turnsBefore = 0
   let turn = 0
+  const callIds: string[] = []
 
   function hear({ type, data, time }: CadreEvent): void {
     switch (type) {
@@ -42,6 +43,7 @@ export function restored(history: History, agent: string): Restored | undefined 
         turn = data.turn
         figures.spent.push({ model, usage })
         figures.toolCalls += calls.length
+        callIds.push(...calls.map(({ id }) => id))
         if (text) figures.output = text
         if (value !== undefined) figures.value = value
         figures.notes.push(...(notes ?? []))
@@ -79,6 +81,7 @@ export function restored(history: History, agent: string): Restored | undefined 
     unread: unread.flatMap(({ text, from }) => (from === 'result' ? [] : [{ text, from }])),
     notices: unread.filter(({ from }) => from === 'result').map(({ text }) => text),
     ...figures,
+    callIds,
     elapsedMs: clock.elapsedMs(),
   }
 }

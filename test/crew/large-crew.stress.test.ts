@@ -29,7 +29,7 @@ function heap(): number {
 
 /** Holds answers back and lets them go many at a time. */
 function bursts(): () => Promise<void> {
-  let waiting: (() => void)[] = []
+  const waiting: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   function letGo(): void {
     clearTimeout(timer)

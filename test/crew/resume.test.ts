@@ -264,6 +264,29 @@ describe('JRN-04: calls in doubt', () => {
   }
 })
 
+test('JRN-04, PRO-08: a call is no other of before, although its provider gives both one id and the first is summed up by now', async () => {
+  let done = 0
+  const sameId = (name: string) => ({ calls: [{ ...agent(name), id: 'same' }] })
+  const long = `${'x'.repeat(70)}\n`.repeat(300)
+  const stage = await openStage({
+    files: { '.cadre/agents/long.md': '---\nname: long\ndescription: works long\ntools: Read, Agent\nautoCompactWindow: 100000\n---\nYou work.\n', 'a.txt': long },
+    script: (request) => {
+      if (request.system.includes('Write the summary')) return { text: 'It read a.txt many times.' }
+      const name = /You are (.+)\.$/.exec(userTexts(request)[0] ?? '')?.[1]
+      if (name !== undefined) return { text: `${name} is done` }
+      done += 1
+      if (done === 1) return sameId('old')
+      if (done <= 20) return { calls: [{ name: 'read', input: { path: 'a.txt', limit: 300 - done } }] }
+      return done === 21 ? sameId('new') : { text: request.toolResults[0]?.text ?? '' }
+    },
+  })
+  const before = await stage.die(({ type, depth, data }) => type === 'turn.ended' && depth === 0 && data.turn === 20, (cadre) => cadre.run({ prompt: ROOT, agent: 'long' }))
+  expect(ofType(before, 'turn.started').filter(({ data }) => data.summary)).not.toEqual([])
+  const { cadre, events } = await stage.open()
+  expect((await resume(cadre)).output).toMatch(/Output:\nnew is done$/)
+  expect(startsOf(events, 'new')).toHaveLength(1)
+})
+
 describe('JRN-06: what cannot go on, and what was interrupted', () => {
   const STARTED = /^It was started at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) and cannot go on: /
 

@@ -20,7 +20,7 @@ async function restored(...bodies: readonly (EventBody | readonly [EventBody, Wh
 
 const FRESH: Restored = {
   messages: [{ role: 'user', text: 'Go.' }], beginning: 1, turn: 0, turnsBefore: 0, asked: false, reply: null, outcomes: [], unread: [], notices: [], told: [],
-  spent: [], toolCalls: 0, output: '', value: null, notes: [], elapsedMs: 0,
+  spent: [], toolCalls: 0, callIds: [], output: '', value: null, notes: [], elapsedMs: 0,
 }
 
 describe('JRN-03, JRN-05: where an interrupted run stood', () => {
@@ -45,7 +45,7 @@ describe('JRN-03, JRN-05: where an interrupted run stood', () => {
     const before = [started({ prompt: 'Go.' }), turnStarted(1), turnEnded(1, 'Two.', [a, b]), callStarted(1, a), callStarted(1, b), callEnded(1, b)]
     const whole = {
       ...FRESH, messages: [...FRESH.messages, { role: 'assistant', text: 'Two.', calls: [a, b] }], turn: 1, reply, outcomes: [outcome(b)],
-      spent: [{ model: 'test/model', usage }], toolCalls: 2, output: 'Two.',
+      spent: [{ model: 'test/model', usage }], toolCalls: 2, callIds: [a.id, b.id], output: 'Two.',
     }
     expect(await restored(...before)).toEqual(whole)
     expect(await restored(...before, callEnded(1, a))).toEqual({ ...whole, outcomes: [outcome(a), outcome(b)] })
@@ -60,7 +60,7 @@ describe('JRN-03, JRN-05: where an interrupted run stood', () => {
       turnStarted(2, [], summed(1)), turnEnded(2, '', [], { model: 'other/model', value: { x: 1 }, notes: ['n2', 'n3'] }),
     )).toMatchObject({
       spent: [{ model: 'test/model', usage }, { model: 'test/model', usage: summed(1).usage }, { model: 'other/model', usage }],
-      toolCalls: 1, output: 'first', value: { x: 1 }, notes: ['n1', 'n2', 'n3'],
+      toolCalls: 1, callIds: [a.id], output: 'first', value: { x: 1 }, notes: ['n1', 'n2', 'n3'],
     })
   })
 
@@ -93,7 +93,7 @@ describe('JRN-03, JRN-05: where an interrupted run stood', () => {
       ...FRESH.messages, { role: 'assistant', text: 'One.', calls: [a, b] },
       { role: 'tool', outcomes: [{ callId: 'a', tool: 'read', ok: false, text: 'Error: the run ended before this call was answered.' }, outcome(b)] },
     ]
-    const next = { ...FRESH, messages, turn: 1, turnsBefore: 1, unread: [{ text: 'x', from: 'schema' }] }
+    const next = { ...FRESH, messages, turn: 1, turnsBefore: 1, callIds: [a.id, b.id], unread: [{ text: 'x', from: 'schema' }] }
     expect(await restored(...first)).toEqual(next)
     expect(await restored(...first, [started({ prompt: 'Go.' }), { time: 9_000 }], sent('More.'))).toEqual({ ...next, unread: [...next.unread, { text: 'More.', from: 'user' }] })
     expect(await restored(...first, [started(), { time: 9_000 }], [turnStarted(2), { time: 9_010 }], [turnEnded(2, 'Two.'), { time: 9_020 }])).toMatchObject({
