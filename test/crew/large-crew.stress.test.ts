@@ -101,7 +101,11 @@ test('JRN-08, DEL-03, DEL-06: 500 background agents end in bursts, the process d
   const middle = Math.floor(look.heaps.length / 2)
   const halves = [median(look.heaps.slice(0, middle)), median(look.heaps.slice(middle))] as const
   const { size } = statSync(cadre.journal.file)
-  console.log(`${CREW} agents: ${((performance.now() - began) / 1000).toFixed(1)} s, journal ${(size / MB).toFixed(1)} MB, peak ${look.peak.toFixed(0)} MB resident, heap ${halves.map((mb) => mb.toFixed(1)).join(' then ')} MB, ${before.toFixed(1)} MB before the last life and ${after.toFixed(1)} MB after it`)
+  const mb = (...sizes: readonly number[]) => sizes.map((one) => `${one.toFixed(1)} MB`).join(' then ')
+  console.log([
+    `${CREW} agents: ${((performance.now() - began) / 1000).toFixed(1)} s`, `journal ${mb(size / MB)}`, `peak ${mb(look.peak)} resident`,
+    `heap in its halves ${mb(...halves)}`, `around its last life ${mb(before, after)}`,
+  ].join(', '))
   // A crew whose results, conversations or events stayed would hold some 10 KB of each.
   expect(halves[1] - halves[0]).toBeLessThan(4)
   expect(after - before).toBeLessThan(4)
@@ -115,7 +119,8 @@ function expectAllTold(cadre: Orchestrator, { session, agentId }: { readonly ses
   expect(new Set(ends).size).toBe(CREW)
   expect(notices.toSorted()).toEqual(ends.toSorted())
   // Its history is longer than what its model still sees word for word.
-  const history = cadre.journal.transcript(agentId, { full: true }).flatMap((message) => (message.role === 'user' && message.synthetic === 'task_notification' ? (NOTICE.exec(message.text)?.[1] ?? []) : []))
+  const history = cadre.journal.transcript(agentId, { full: true })
+    .flatMap((message) => (message.role === 'user' && message.synthetic === 'task_notification' ? (NOTICE.exec(message.text)?.[1] ?? []) : []))
   expect(history.toSorted()).toEqual(ends.toSorted())
   expect(cadre.journal.undelivered(agentId)).toEqual([])
   expect(cadre.agents.list()).toEqual([])

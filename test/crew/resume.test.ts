@@ -12,7 +12,7 @@ import type { JsonObject } from '../../src/core/json.ts'
 import { BUILT } from '../built.ts'
 import { ofType } from '../delegation/lab.ts'
 import type { ScriptRequest } from '../server/provider-server.ts'
-import type { Life } from './crash/fixtures/harness.ts'
+import type { Life } from './crash/life.ts'
 import { cast, openStage, turns, userTexts } from './stage.ts'
 
 const ROOT = 'Lead.'
@@ -238,10 +238,10 @@ describe('JRN-04: calls in doubt', () => {
       test(`a delegation that ${what} belongs to the agent it started: ${background ? 'background' : 'foreground'}`, async () => {
         const call = agent('one', { run_in_background: background })
         const stage = await openStage({
-          script: cast({ [ROOT]: turns({ calls: [call] }, ({ toolResults: [result], lastUserText }) => ({ text: result?.text ?? lastUserText })), [promptOf('one')]: turns(READ, { text: 'seen' }) }),
+          script: cast({ [ROOT]: lead(call), [promptOf('one')]: turns(READ, { text: 'seen' }) }),
         })
-        const before = await stage.die(when, run)
-        const { cadre, events } = await stage.open()
+        await stage.die(when, run)
+        const { cadre } = await stage.open()
         const { session } = await resume(cadre)
         const all = [...cadre.journal.events({ session })]
         const id = idOf(all, 'one')
@@ -249,7 +249,10 @@ describe('JRN-04: calls in doubt', () => {
         expect(ofType(all, 'delegation.ended').filter((end) => end.agent === id)).toHaveLength(1)
         const [outcome, ...more] = outcomesOf(all, 'agent')
         expect(more).toEqual([])
-        const block = new RegExp(`^Agent id: ${id}\\nSub-agent: one \\(explorer, openai/gpt-test\\)\\nStatus: completed\\nTurns: 2 {2}Tool calls: 1 {2}Tokens: \\d+ {2}Cost: \\$\\d+\\.\\d{4} {2}Time: \\d+\\.\\d s\\nOutput:\\nseen$`)
+        const block = new RegExp([
+          `^Agent id: ${id}`, 'Sub-agent: one \\(explorer, openai/gpt-test\\)', 'Status: completed',
+          'Turns: 2 {2}Tool calls: 1 {2}Tokens: \\d+ {2}Cost: \\$\\d+\\.\\d{4} {2}Time: \\d+\\.\\d s', 'Output:', 'seen$',
+        ].join('\\n'))
         const notices = ofType(all, 'notification').filter(({ data }) => data.of === id)
         if (background) {
           expect(outcome?.text).toBe(`Started in the background as ${id} (one). Its result arrives as a task notification: do not poll. Steer it with agent_send, end it with agent_stop.`)
@@ -258,7 +261,6 @@ describe('JRN-04: calls in doubt', () => {
           expect(outcome?.text).toMatch(block)
           expect(notices).toEqual([])
         }
-        expect(before.length + events.length).toBeGreaterThan(0)
       })
     }
   }
@@ -337,9 +339,12 @@ describe('JRN-06: what cannot go on, and what was interrupted', () => {
   test('an agent whose folder is gone is lost, and so is its helper', async () => {
     const gone = '/nowhere/at/all'
     const stage = await openStage({
-      settings: {},
       orchestrator: { agents: { chief: { description: 'leads', tools: ['read', 'agent'], prompt: 'You lead.' } } },
-      script: cast({ [ROOT]: turns({ calls: [inBackground('far', { subagent_type: 'chief' })] }, { text: 'waiting' }), [promptOf('far')]: turns({ calls: [agent('helper')] }), [promptOf('helper')]: () => ({ silent: true }) }),
+      script: cast({
+        [ROOT]: turns({ calls: [inBackground('far', { subagent_type: 'chief' })] }, { text: 'waiting' }),
+        [promptOf('far')]: turns({ calls: [agent('helper')] }),
+        [promptOf('helper')]: () => ({ silent: true }),
+      }),
     })
     let file = ''
     await stage.die(({ type, depth }) => type === 'turn.started' && depth === 2, (cadre) => {
@@ -440,7 +445,9 @@ describe('a session that ended', () => {
         },
       }),
     })
-    const told = await stage.die(({ type, depth }) => type === 'delegation.ended' && depth === 0, (cadre) => cadre.run({ prompt: ROOT, onIdle: 'nudge' }), { settings: { model: 'openai/gpt-test', delivery: { maxNudges: 1 } } })
+    const nudgedOnce = { settings: { model: 'openai/gpt-test', delivery: { maxNudges: 1 } } }
+    const told = await stage.die(
+      ({ type, depth }) => type === 'delegation.ended' && depth === 0, (cadre) => cadre.run({ prompt: ROOT, onIdle: 'nudge' }), nudgedOnce)
     late.resolve()
     const second = await stage.open()
     const asked = stage.server.requests.length
@@ -507,7 +514,7 @@ describe('JRN-03: several crashes in a row', () => {
     const stage = await openStage({
       settings: { limits: { maxRunning: 2 } },
       script: cast({
-        [ROOT]: turns({ calls: names.map((name) => inBackground(name)) }, (request) => ({ text: `${userTexts(request).filter((text) => text.startsWith('<task-notification>')).length} heard` }), (request) => ({ text: `${userTexts(request).filter((text) => text.startsWith('<task-notification>')).length} heard` }), (request) => ({ text: `${userTexts(request).filter((text) => text.startsWith('<task-notification>')).length} heard` }), (request) => ({ text: `${userTexts(request).filter((text) => text.startsWith('<task-notification>')).length} heard` })),
+        [ROOT]: (request) => (request.turn === 1 ? { calls: names.map((name) => inBackground(name)) } : { text: 'waiting' }),
         ...Object.fromEntries(names.map((name) => [promptOf(name), turns(READ, READ, { text: `${name} is done` })])),
       }),
     })

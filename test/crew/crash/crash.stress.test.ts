@@ -11,7 +11,7 @@ import { ofType } from '../../delegation/lab.ts'
 import type { ProviderServer, RecordedRequest } from '../../server/provider-server.ts'
 import { startProviderServer } from '../../server/provider-server.ts'
 import { crewScript, EVERYONE, whoAsks } from './crew-script.ts'
-import type { Life, LifeEnd } from './fixtures/harness.ts'
+import type { Life, LifeEnd } from './life.ts'
 
 const HARNESS = fileURLToPath(new URL('fixtures/harness.ts', import.meta.url))
 
