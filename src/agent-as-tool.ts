@@ -10,7 +10,8 @@ import { resultText } from './core/result-text.ts'
 import type { AgentResult, RunOutcome } from './core/result.ts'
 import { titleOf } from './core/title.ts'
 import { typesFromCode } from './definitions/in-code.ts'
-import { readyAgent, startAgent } from './delegate.ts'
+import { startAgent } from './delegate.ts'
+import { readyAgent } from './ready.ts'
 import type { Services } from './services.ts'
 
 /** What the tool needs of the orchestrator. */

@@ -14,7 +14,6 @@ import { STOPPED_BY_USER } from './core/status.ts'
 import type { DeliveryOptions, IdlePolicy } from './delivery.ts'
 import { explain } from './explain.ts'
 import { journalFile, openJournal } from './journal/journal.ts'
-import type { Journal } from './journal/journal.ts'
 import { openProfile } from './journal/profile.ts'
 import { liveModels } from './live-models.ts'
 import { isContextOverflow } from './models/context-overflow.ts'
@@ -23,7 +22,7 @@ import { createPrograms } from './programs/programs.ts'
 import { scriptModel } from './programs/script-model.ts'
 import { openEnvironment } from './prompts/environment.ts'
 import { openProjectTexts } from './prompts/project-texts.ts'
-import { resumeSession } from './resume.ts'
+import { resumeSession, sessionToResume } from './resume.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
 import type { Services } from './services.ts'
@@ -328,19 +327,6 @@ const notRunning = (id: string): CadreError => new CadreError('NOT_FOUND', `No a
 /** PRM-15. */
 const startOf = ({ agent, parent, session, depth }: EventSubject, { title, agentType }: { readonly title: string; readonly agentType: string }): DelegationInfo =>
   ({ agentId: agent, parent, session, depth, title, agentType })
-
-/** Throws NOT_FOUND for no session, USAGE for one that is gone on with another way, or has nothing to go on with. */
-function sessionToResume(journal: Journal, written: string, prompt: string | null): { readonly subject: EventSubject; readonly title: string } {
-  const id = journal.findSession(written)
-  const [first] = id === undefined ? [] : journal.events({ session: id, types: ['session.started'], limit: 1 })
-  if (first?.type !== 'session.started') throw new CadreError('NOT_FOUND', `There is no session "${written}" here. cadre sessions list shows them.`)
-  const { kind, title } = first.data
-  if (kind === 'sweep') throw new CadreError('USAGE', `${first.session} is a sweep. Run the same sweep again: finished items are skipped.`)
-  const { session, root, agent, parent, depth } = first
-  if (!journal.started(root)) throw new CadreError('USAGE', `Session ${session} was interrupted before its run began: there is nothing to go on with. Start a new run.`)
-  if (prompt === null && journal.interrupted(session).length === 0) throw new CadreError('USAGE', `Session ${session} has ended. Give a prompt with -p to go on with it.`)
-  return { subject: { session, root, agent, parent, depth }, title }
-}
 
 function realFolder(path: string): string {
   try {

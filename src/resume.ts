@@ -24,6 +24,19 @@ export type ResumeJournal = Pick<Journal, 'interrupted' | 'restore' | 'result' |
 /** An agent that has no end, and where it stood. `since`: when it began, in ms since 1970. */
 type Interrupted = { readonly since: number; readonly subject: EventSubject; readonly started: DelegationStarted; readonly restored: Restored }
 
+/** Throws NOT_FOUND for no session, USAGE for one that is gone on with another way, or has nothing to go on with. */
+export function sessionToResume(journal: Pick<Journal, 'events' | 'findSession' | 'interrupted' | 'started'>, written: string, prompt: string | null): { readonly subject: EventSubject; readonly title: string } {
+  const id = journal.findSession(written)
+  const [first] = id === undefined ? [] : journal.events({ session: id, types: ['session.started'], limit: 1 })
+  if (first?.type !== 'session.started') throw new CadreError('NOT_FOUND', `There is no session "${written}" here. cadre sessions list shows them.`)
+  const { kind, title } = first.data
+  if (kind === 'sweep') throw new CadreError('USAGE', `${first.session} is a sweep. Run the same sweep again: finished items are skipped.`)
+  const { session, root, agent, parent, depth } = first
+  if (!journal.started(root)) throw new CadreError('USAGE', `Session ${session} was interrupted before its run began: there is nothing to go on with. Start a new run.`)
+  if (prompt === null && journal.interrupted(session).length === 0) throw new CadreError('USAGE', `Session ${session} has ended. Give a prompt with -p to go on with it.`)
+  return { subject: { session, root, agent, parent, depth }, title }
+}
+
 /**
  * Goes on with a session whose process ended (JRN-03…06): its agents that had no end are queued again with all they had, what cannot go on is
  * `lost`, and its root run goes on with `prompt`, or where it stood. Resolves with the root's result: that of before, if it had ended and nobody

@@ -1,19 +1,18 @@
 import { performance } from 'node:perf_hooks'
 import type { Brief, Host, Job, Message, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
-import { addUsage, NO_USAGE, noOutcome } from './core/contract.ts'
-import { CadreError, messageOf } from './core/errors.ts'
+import { noOutcome } from './core/contract.ts'
+import { messageOf } from './core/errors.ts'
 import type { EventBody } from './core/events.ts'
 import { levelsBelow } from './core/grant.ts'
 import type { Json } from './core/json.ts'
-import { undelivered } from './core/letter.ts'
 import { runLoop } from './core/loop.ts'
-import { NOTHING_YET } from './core/result-text.ts'
-import type { AgentResult, RunOutcome } from './core/result.ts'
+import type { RunOutcome } from './core/result.ts'
 import type { Stop } from './core/status.ts'
 import { COMPLETED, PARENT_ENDED } from './core/status.ts'
 import { Stopped } from './core/stopped.ts'
 import { attends, secondsRunning, turnText } from './delivery.ts'
 import type { DeliveryOptions } from './delivery.ts'
+import { resultOf, stopOf } from './ending.ts'
 import { cancellable } from './host/cancellable.ts'
 import { granted } from './host/granted.ts'
 import { insistent } from './host/insistent.ts'
@@ -132,7 +131,7 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
     ...(stopped > 0 && stop.ending.status === 'completed' ? [`${stopped} sub-agents still running were stopped`] : []),
     ...(fault ? [fault] : []),
   ]
-  const result = resultOf(plan, stop, { notes, ...(taken.value !== undefined && { value: taken.value }) })
+  const result = resultOf(agent, stop, { notes, cost: (by, usage) => plan.cost(by, usage), ...(taken.value !== undefined && { value: taken.value }) })
   const reads = agent.session?.progress().reads ?? null
   try {
     const ended: EventBody = { type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }
@@ -273,27 +272,6 @@ function tellOverdue({ agent, crew }: Plan, expected: number): void {
   parent.mailbox.owe(reminder({ text, from: 'overdue' }, id))
 }
 
-/** What a failed run is called (KIN-09). A fault nobody named is a crash of that agent, never a success. */
-function stopOf(error: unknown): Stop {
-  if (error instanceof Stopped) return error.stop
-  const reason = messageOf(error)
-  if (!(error instanceof CadreError)) return { ending: { status: 'failed', cause: 'crashed' }, reason }
-  switch (error.code) {
-    case 'MODEL':
-      return { ending: { status: 'failed', cause: 'model' }, reason }
-    case 'RATE_LIMIT':
-      return { ending: { status: 'failed', cause: 'rate_limit' }, reason }
-    case 'PROGRAM':
-      return { ending: { status: 'failed', cause: 'program' }, reason }
-    case 'SETTINGS':
-    case 'ISOLATE_UNAVAILABLE':
-    case 'UNKNOWN_PROVIDER':
-      return { ending: { status: 'failed', cause: 'setup' }, reason }
-    default:
-      return { ending: { status: 'failed', cause: 'crashed' }, reason }
-  }
-}
-
 async function closeFault(model: Model | null): Promise<string | null> {
   try {
     await model?.close?.()
@@ -305,32 +283,3 @@ async function closeFault(model: Model | null): Promise<string | null> {
 
 const briefOf = ({ subject, started: { grant } }: Agent, model: Model): Brief =>
   ({ agent: subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form: model.id === 'script' ? 'data' : 'text' })
-
-function resultOf(plan: Plan, stop: Stop, { notes, value }: { readonly notes: readonly string[]; readonly value?: Json }): AgentResult {
-  const { agent } = plan
-  const { started, lostUsage, began, restored } = agent
-  const progress = agent.session?.progress() ?? null
-  const usage = addUsage(progress?.usage ?? NO_USAGE, lostUsage)
-  const durationMs = (began === null ? 0 : performance.now() - began) + (restored?.elapsedMs ?? 0)
-  return {
-    agentId: agent.subject.agent,
-    agentType: started.agentType,
-    typeHash: started.typeHash,
-    title: started.title,
-    continuedFrom: started.origin?.kind === 'continue' ? started.origin.agent : null,
-    ...stop.ending,
-    success: stop.ending.status === 'completed',
-    output: progress?.output || restored?.output || NOTHING_YET,
-    value: value ?? progress?.value ?? null,
-    error: stop.ending.status === 'completed' ? null : stop.reason,
-    note: notes.join('\n'),
-    model: progress?.model ?? started.model,
-    turns: progress?.turns ?? 0,
-    toolCalls: progress?.toolCalls ?? 0,
-    durationMs: Math.round(durationMs),
-    usage,
-    costUsd: (progress?.costUsd ?? 0) + plan.cost(started.model, lostUsage),
-    worktree: null,
-    undelivered: undelivered(agent.mailbox.unread, agent.subject),
-  }
-}
