@@ -21,8 +21,8 @@ import { verified } from './verification.ts'
 /** What a session is resumed from. */
 export type ResumeJournal = Pick<Journal, 'interrupted' | 'restore' | 'result' | 'started' | 'subject' | 'undelivered'>
 
-/** An agent that has no end, and where it stood. `since`: when it began, in ms since 1970. */
-type Interrupted = { readonly since: number; readonly subject: EventSubject; readonly started: DelegationStarted; readonly restored: Restored }
+/** An agent that has no end, and where it stood. `since`: when it began, in ms since 1970; null: it was queued. */
+type Interrupted = { readonly since: number | null; readonly subject: EventSubject; readonly started: DelegationStarted; readonly restored: Restored }
 
 /** Throws NOT_FOUND for no session, USAGE for one that is gone on with another way, or has nothing to go on with. */
 export function sessionToResume(journal: Pick<Journal, 'events' | 'findSession' | 'interrupted' | 'started'>, written: string, prompt: string | null): { readonly subject: EventSubject; readonly title: string } {
@@ -45,7 +45,7 @@ export function sessionToResume(journal: Pick<Journal, 'events' | 'findSession' 
 export async function resumeSession(services: Services, journal: ResumeJournal, place: Place, prompt: string | null): Promise<AgentResult> {
   const { crew } = services
   const root = crew.root.agent
-  const open = journal.interrupted(crew.session).map(({ id, started }) => ({ ...standingOf(journal, id), since: started ?? Date.now() }))
+  const open = journal.interrupted(crew.session).map(({ id, started }) => ({ ...standingOf(journal, id), since: started }))
   const rootIsOpen = open.some(({ subject }) => subject.agent === root)
   const below = open.filter(({ subject }) => subject.agent !== root)
   const plan = rootIsOpen || prompt !== null ? planRoot(services, journal) : null
@@ -98,7 +98,7 @@ async function sort(services: Services, below: readonly Interrupted[]): Promise<
       continue
     }
     lost.add(one.subject.agent)
-    const stop: Stop = orphan ? PARENT_ENDED : { ending: { status: 'lost', cause: null }, reason: `It was started at ${new Date(one.since).toISOString()} and cannot go on: ${fault ?? ''}` }
+    const stop: Stop = orphan ? PARENT_ENDED : { ending: { status: 'lost', cause: null }, reason: `It was ${one.since === null ? 'queued' : `started at ${new Date(one.since).toISOString()}`} and cannot go on: ${fault ?? ''}` }
     await services.crew.record(one.subject, [{ type: 'delegation.ended', data: { result: endOf(services, one, stop) } }])
   }
   return { lost, going }
