@@ -51,6 +51,12 @@ import { blame } from '../worktrees/blame.ts'
 import { branchOf, headFile, mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
 import { workingState } from '../worktrees/status.ts'
 
+/**
+ * When agent folders begin to be watched: not before the first model call is on its way, and for the shortest runs never. What changed until then is
+ * found when the watch begins, so an edit still counts within a second (SCO-09).
+ */
+const WATCH_AFTER_MS = 300
+
 /** Agents of a sweep that wait for a model, not for a core. */
 const MODEL_PARALLEL = 8
 
@@ -122,7 +128,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     onDiagnostic,
     onReload: (data) => sessions.tell({ type: 'types.reloaded', data }),
   })
-  if (options.watch ?? true) await types.watch()
+  const watchSoon = (options.watch ?? true) ? setTimeout(() => void types.watch(), WATCH_AFTER_MS).unref() : undefined
 
   const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
@@ -305,6 +311,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
     async close() {
       closing.abort(new CadreError('STOPPED', 'The session was closed'))
+      clearTimeout(watchSoon)
       await sessions.close()
       models.close()
       // Each is closed whatever becomes of the others; the first fault is told.
