@@ -1,3 +1,6 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import type { Json } from '../../src/core/json.ts'
@@ -7,6 +10,7 @@ import { rootGrant } from '../../src/core/narrow.ts'
 import { folderWith } from './folder.ts'
 import type { ProgramRun } from './harness.ts'
 import { closePrograms, runProgram } from './harness.ts'
+import { gitGrepPlaces, nastyTree } from './nasty-tree.ts'
 
 afterAll(closePrograms)
 
@@ -21,6 +25,18 @@ const folderWithMany = (path: (index: number) => string, text: (index: number) =
   folderWith(Object.fromEntries(Array.from({ length: FILES }, (_, index) => [path(index), text(index)])))
 const inFolder = (index: number, name: string): string => `m${Math.floor(index / PER_FOLDER)}/${name}`
 const valueOf = ({ value }: ProgramRun) => value as unknown as { findings: { file: string; line: number; message: string }[]; summary: string; unblamed?: number; leftOut?: number }
+
+describe('todo-audit finds exactly the lines git grep finds in a tree made of odd bytes, names, line ends and links', () => {
+  for (const seed of [2, 3, 4, 5]) {
+    test(`seed ${seed}`, { timeout: TIMEOUT_MS }, async () => {
+      const root = realpathSync(mkdtempSync(join(tmpdir(), 'cadre-nasty-')))
+      onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+      nastyTree(root, 120, seed)
+      const { findings } = valueOf(await runProgram('todo-audit', root, ''))
+      expect(findings.map(({ file, line }) => `${file}:${line}`).toSorted()).toEqual(gitGrepPlaces(root))
+    })
+  }
+})
 
 describe(`a tree of ${FILES.toLocaleString('en')} files is one run of few turns`, () => {
   test('todo-audit: all findings, with authors for the first 2,000 files', { timeout: TIMEOUT_MS }, async () => {
