@@ -118,7 +118,7 @@ describe('DEL-12: .cadre/TODO.md mirrors the anchors of the root\'s sessions', (
     const runs = [place.cadre.run({ prompt: 'first', onIdle: 'nudge' }), other.run({ prompt: 'second', onIdle: 'nudge' })]
     const [first, second] = await Promise.all(runs)
     const both = [[first?.session ?? '', 'first', place], [second?.session ?? '', 'second', { events }]] as const
-    const inOrder = both.toSorted(([, , a], [, , b]) => (ofType(a.events, 'session.started')[0]?.time ?? 0) - (ofType(b.events, 'session.started')[0]?.time ?? 0))
+    const inOrder = both.toSorted(([, , a], [, , b]) => (ofType(a.events, 'session.started')[0]?.seq ?? 0) - (ofType(b.events, 'session.started')[0]?.seq ?? 0))
     await soon(() => expect(todo(place.root)).toBe(whole(...inOrder.map(([session, title, of]) => section(title, session, awaited(of))))))
     open()
     await Promise.all([place.cadre.settled(), other.settled()])
