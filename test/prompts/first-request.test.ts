@@ -10,7 +10,7 @@ const FILES = {
   '.cadre/skills/tidy/SKILL.md': 'Tidy up.\n',
 }
 
-describe('PRO-01: an agent\'s first request', () => {
+describe('PRO-01, PRO-02: an agent\'s first request', () => {
   test('holds rules, role, instructions, skills and types in this order, then environment and prompt; equal types get equal bytes (MOD-07)', async () => {
     const inputs = ['scribe', 'scribe', 'plain', 'general'].map((type, i) => ({ description: `job ${i}`, prompt: `Do job ${i}.`, subagent_type: type, ...(type === 'general' && { tools: ['read', 'agent'] }) }))
     const { cadre, events, root } = await lab({ files: FILES, script: parentAndChildren(inputs, () => ({ text: 'done' })) })
@@ -19,7 +19,7 @@ describe('PRO-01: an agent\'s first request', () => {
     const of = (type: string) => children.filter(({ agentType }) => agentType === type)
     const [first, second] = of('scribe')
     const rules = first?.system.split('\n')[0] ?? ''
-    expect(rules).toMatch(/^You are a sub-agent\./)
+    expect(rules).toBe('You are a sub-agent. Your last message is your whole result: complete and short. Nobody answers questions: if blocked, say what you need and stop. Put independent calls in one reply.')
     expect(first?.system).toBe(`${rules}
 
 # Your role: scribe
