@@ -139,5 +139,5 @@ function typeFor(services: Services, parent: Agent, input: DelegationInput): Age
   const startable = services.types.startable().filter(({ name }) => mayName(parent.started.grant, name))
   const type = services.types.require(input.type)
   if (startable.some(({ name }) => name === type.name)) return type
-  throw new CadreError('UNKNOWN_TYPE', `Unknown sub-agent type "${input.type ?? type.name}". Available: ${startable.map(({ name }) => name).join(', ')}.`)
+  throw new CadreError('UNKNOWN_TYPE', `Unknown sub-agent type "${input.type ?? type.name}". Available: ${startable.map(({ name }) => name).join(', ') || 'none'}.`)
 }

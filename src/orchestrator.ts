@@ -4,7 +4,7 @@ import { relative, resolve } from 'node:path'
 import type { ChangeOptions, DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
-import { CadreError } from './core/errors.ts'
+import { CadreError, messageOf } from './core/errors.ts'
 import type { EventSubject } from './core/events.ts'
 import { narrow, noToolLeft, rootGrant } from './core/narrow.ts'
 import { titleOf } from './core/title.ts'
@@ -75,6 +75,20 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     options.onDiagnostic?.(diagnostic)
   }
 
+  let faultTold = false
+  /** A host's own listener that throws fails no agent. Told to the host alone: an event about it would be told to that listener again. */
+  function tellHost(tell: () => void): void {
+    try {
+      tell()
+    } catch (error) {
+      if (faultTold) return
+      faultTold = true
+      options.onDiagnostic?.({
+        path: 'createOrchestrator', line: 1, severity: 'warning', message: `a listener threw: ${messageOf(error)}`, remedy: 'the agents go on; events it throws at are lost to it',
+      })
+    }
+  }
+
   const profile = env['CADRE_PROFILE'] ? openProfile(resolve(cwd, env['CADRE_PROFILE'])) : null
   const threads = options.runner ?? createThreads()
   const sessions = createSessions({
@@ -84,12 +98,15 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     maxLenders: () => Math.max(1, Math.floor(threads.cap / 2)),
     resultChars: () => limits().resultChars,
     onEvent(event) {
-      if (event.depth > 0 && event.type === 'delegation.started') options.onDelegationStart?.(startOf(event, event.data))
-      if (event.depth > 0 && event.type === 'delegation.ended') options.onDelegationComplete?.({ ...startOf(event, event.data.result), ...event.data.result })
       if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
       profile?.saw(event)
       todo.saw(event)
-      options.onEvent?.(event)
+      tellHost(() => {
+        options.onEvent?.(event)
+        if (event.depth === 0) return
+        if (event.type === 'delegation.started') options.onDelegationStart?.(startOf(event, event.data))
+        if (event.type === 'delegation.ended') options.onDelegationComplete?.({ ...startOf(event, event.data.result), ...event.data.result })
+      })
     },
   })
   const live = liveSettings({
