@@ -115,7 +115,7 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
   if (before.verifies) throw refuse('it is the verifier, which only Cadre starts')
   const grant = renarrow(before.grant, parent.started.grant, wantedBy(input))
   if (grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft({ name: before.agentType, tools: before.grant.tools.map(({ name }) => name) }, parent.started.grant, wantedBy(input)))
-  const background = inBackground(services, parent, input.background ?? before.background)
+  const background = inBackground(services, parent, before.frozen.background === true || (input.background ?? before.background))
   const schema = input.outputSchema ?? before.frozen.outputSchema
   return {
     subject: crew.newSubject(parent.subject),
@@ -131,7 +131,7 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
       callId,
     },
     notes: [`it keeps version ${before.typeHash.slice(0, 12)} of ${before.agentType}`, ...input.notes, ...background.notes],
-    paced: true,
+    paced: parent.model !== null,
   }
 }
 

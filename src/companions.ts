@@ -125,7 +125,7 @@ export function companionsOf(services: Services, parent: Agent): Companions {
 /** `queued`, `running`, `waiting`, or how it was stopped: shown at once (STR-04). */
 function statusOf(agent: Agent): string {
   if (agent.stopped) return agent.stopped.ending.status
-  if (agent.began === null) return 'queued'
+  if (!agent.clock.started) return 'queued'
   return agent.slot?.lent ? 'waiting' : 'running'
 }
 

@@ -5,6 +5,7 @@ import { anchorsOf } from './core/anchors.ts'
 import type { Model, ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { JsonObject } from './core/json.ts'
+import { orAborted } from './core/or-aborted.ts'
 import type { RunOutcome } from './core/result.ts'
 import { resultText } from './core/result-text.ts'
 import type { ToolAnswer } from './core/tool.ts'
@@ -71,8 +72,8 @@ export async function delegate(services: Services, parent: Agent, raw: JsonObjec
   const before = parent.restored ? begunBefore(services, parent, callId) : null
   if (before) return before
   // All calls of one reply wait for the one answer, also those that do not need it: so they start in their order (AGT-11).
-  const environment = await services.environment.whole()
-  // Stopped meanwhile: its children have been ended, and this one would outlive it (KIN-15).
+  // None begins once its parent is stopped: its children have been ended then, and this one would outlive it (KIN-15).
+  const environment = await orAborted(parent.signal, () => services.environment.whole())
   parent.signal.throwIfAborted()
   const begun = await started(services, parent, raw, { callId, environment })
   const { agent } = begun

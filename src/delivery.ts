@@ -8,6 +8,7 @@ import type { Debt } from './host/mailbox.ts'
 import { reminder } from './host/mailbox.ts'
 import type { Session } from './host/session.ts'
 import type { Journal } from './journal/journal.ts'
+import { blocked } from './supervisor.ts'
 import type { Agent } from './supervisor.ts'
 
 /** What becomes of a parent that has nothing left to do while its background agents run (DEL-04, 05). */
@@ -44,18 +45,13 @@ export function attends(agent: Agent, session: Session, options: DeliveryOptions
   const background = () => [...agent.children].filter(({ started }) => started.background)
 
   /** Blocked on its children: others may have its place (KIN-05). */
-  async function waitForMail(): Promise<void> {
-    agent.slot?.lend()
-    try {
-      await mailbox.change(agent.signal)
-      const until = performance.now() + options.coalesceMs
-      for (let left = options.coalesceMs; left > 0 && background().length > 0 && mailbox.unread.length === 0; left = until - performance.now()) {
-        await mailbox.change(agent.signal, left)
-      }
-    } finally {
-      await agent.slot?.reclaim()
+  const waitForMail = () => blocked(agent, async () => {
+    await mailbox.change(agent.signal)
+    const until = performance.now() + options.coalesceMs
+    for (let left = options.coalesceMs; left > 0 && background().length > 0 && mailbox.unread.length === 0; left = until - performance.now()) {
+      await mailbox.change(agent.signal, left)
     }
-  }
+  })
 
   return async ({ text }) => {
     for (let told = false; ;) {
@@ -96,5 +92,4 @@ const nudgeText = (running: readonly Agent[]): string => [
 export const turnText = (agent: Agent): string => `turn ${agent.session?.progress().turns ?? 0} of ${agent.started.grant.limits.maxTurns}`
 
 /** How long an agent has been running, in whole seconds; 0 in the queue. */
-export const secondsRunning = ({ began, restored }: Agent): number =>
-  began === null ? 0 : Math.round((performance.now() - began + (restored?.elapsedMs ?? 0)) / 1000)
+export const secondsRunning = ({ clock }: Agent): number => (clock.started ? Math.round(clock.elapsedMs() / 1000) : 0)

@@ -1,14 +1,16 @@
-import { performance } from 'node:perf_hooks'
 import type { Usage } from './core/contract.ts'
 import { addUsage, NO_USAGE } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
+import type { DelegationStarted, EventSubject } from './core/events.ts'
 import type { Json } from './core/json.ts'
 import { undelivered } from './core/letter.ts'
+import type { Letter } from './core/letter.ts'
+import type { Restored } from './core/restored.ts'
 import { NOTHING_YET } from './core/result-text.ts'
 import type { AgentResult } from './core/result.ts'
 import type { Stop } from './core/status.ts'
 import { Stopped } from './core/stopped.ts'
-import type { Agent } from './supervisor.ts'
+import type { Progress } from './host/session.ts'
 
 /** What a failed run is called (KIN-09). A fault nobody named is a crash of that agent, never a success. */
 export function stopOf(error: unknown): Stop {
@@ -31,35 +33,55 @@ export function stopOf(error: unknown): Stop {
   }
 }
 
-/** What a run came to (AGT-09), however it ended (KIN-10). `value`: one that fits its output schema. */
-export function resultOf(agent: Agent, stop: Stop, { notes, value, cost }: {
-  readonly notes: readonly string[]
-  readonly value?: Json
-  cost(model: string, usage: Usage): number
-}): AgentResult {
-  const { started, lostUsage, began, restored } = agent
-  const progress = agent.session?.progress() ?? null
-  const usage = addUsage(progress?.usage ?? NO_USAGE, lostUsage)
-  const durationMs = (began === null ? 0 : performance.now() - began) + (restored?.elapsedMs ?? 0)
+type Spent = Restored['spent']
+
+/** USD of one request. */
+type Cost = (model: string, usage: Usage) => number
+
+/** What a run that has no conversation open has come to: what it had when it was interrupted, if it ever was (JRN-05). */
+export function standing({ started, restored, cost }: { readonly started: DelegationStarted; readonly restored: Restored | null; readonly cost: Cost }): Progress {
+  const nothing: Progress = { output: '', value: null, turns: 0, toolCalls: 0, usage: NO_USAGE, costUsd: 0, model: started.model, notes: [], reads: null }
+  if (restored === null) return nothing
+  const { output, value, turn, turnsBefore, toolCalls, spent, notes } = restored
+  return plus({ ...nothing, output, value, turns: turn - turnsBefore, toolCalls, notes, model: spent.at(-1)?.model ?? started.model }, spent, cost)
+}
+
+/** With what was paid for besides. */
+export const plus = (progress: Progress, spent: Spent, cost: Cost): Progress => ({
+  ...progress,
+  usage: spent.reduce((sum, { usage }) => addUsage(sum, usage), progress.usage),
+  costUsd: spent.reduce((sum, { model, usage }) => sum + cost(model, usage), progress.costUsd),
+})
+
+/** What a run came to (AGT-09), however it ended (KIN-10). `value`: one that fits its output schema. Duration in ms. */
+export function resultOf(run: {
+  readonly subject: EventSubject
+  readonly started: DelegationStarted
+  readonly progress: Progress
+  readonly durationMs: number
+  readonly unread: readonly Letter[]
+}, stop: Stop, { notes, value }: { readonly notes: readonly string[]; readonly value?: Json }): AgentResult {
+  const { subject, started, progress } = run
+  const success = stop.ending.status === 'completed'
   return {
-    agentId: agent.subject.agent,
+    agentId: subject.agent,
     agentType: started.agentType,
     typeHash: started.typeHash,
     title: started.title,
     continuedFrom: started.origin?.kind === 'continue' ? started.origin.agent : null,
     ...stop.ending,
-    success: stop.ending.status === 'completed',
-    output: progress?.output || restored?.output || NOTHING_YET,
-    value: value ?? progress?.value ?? null,
-    error: stop.ending.status === 'completed' ? null : stop.reason,
+    success,
+    output: progress.output || NOTHING_YET,
+    value: value ?? progress.value,
+    error: success ? null : stop.reason,
     note: notes.join('\n'),
-    model: progress?.model ?? started.model,
-    turns: progress?.turns ?? 0,
-    toolCalls: progress?.toolCalls ?? 0,
-    durationMs: Math.round(durationMs),
-    usage,
-    costUsd: (progress?.costUsd ?? 0) + cost(started.model, lostUsage),
+    model: progress.model,
+    turns: progress.turns,
+    toolCalls: progress.toolCalls,
+    durationMs: Math.round(run.durationMs),
+    usage: progress.usage,
+    costUsd: progress.costUsd,
     worktree: null,
-    undelivered: undelivered(agent.mailbox.unread, agent.subject),
+    undelivered: undelivered(run.unread, subject),
   }
 }

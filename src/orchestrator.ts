@@ -4,7 +4,7 @@ import { relative, resolve } from 'node:path'
 import type { ChangeOptions, DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
-import { CadreError, messageOf } from './core/errors.ts'
+import { CadreError } from './core/errors.ts'
 import type { EventSubject } from './core/events.ts'
 import { narrow, noToolLeft, rootGrant } from './core/narrow.ts'
 import { titleOf } from './core/title.ts'
@@ -33,6 +33,7 @@ import { hears } from './supervisor.ts'
 import type { Crew } from './supervisor.ts'
 import { linesOf, sweepAgents, sweepInputs } from './sweep-run.ts'
 import { prepareSweep } from './sweep/sweep.ts'
+import { createTeller } from './teller.ts'
 import { createThreads } from './threads/runner.ts'
 import { openTodoFile } from './todo-file.ts'
 import { agentCheck } from './tools/agent-check.ts'
@@ -70,43 +71,30 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const root = realFolder(options.root ?? topLevel(cwd) ?? cwd)
   const { home, userHome } = userFolder(env)
   const closing = new AbortController()
+  const tellHost = createTeller((diagnostic) => options.onDiagnostic?.(diagnostic))
   const onDiagnostic = (diagnostic: Diagnostic) => {
     sessions.notice(diagnostic)
-    options.onDiagnostic?.(diagnostic)
-  }
-
-  let faultTold = false
-  /** A host's own listener that throws fails no agent. Told to the host alone: an event about it would be told to that listener again. */
-  function tellHost(tell: () => void): void {
-    try {
-      tell()
-    } catch (error) {
-      if (faultTold) return
-      faultTold = true
-      options.onDiagnostic?.({
-        path: 'createOrchestrator', line: 1, severity: 'warning', message: `a listener threw: ${messageOf(error)}`, remedy: 'the agents go on; events it throws at are lost to it',
-      })
-    }
+    tellHost(() => options.onDiagnostic?.(diagnostic))
   }
 
   const profile = env['CADRE_PROFILE'] ? openProfile(resolve(cwd, env['CADRE_PROFILE'])) : null
   const threads = options.runner ?? createThreads()
+  /** Agents that may delegate keep their thread while they are blocked: half of all are left to the others. */
+  const maxLenders = Math.max(1, Math.floor(threads.cap / 2))
   const sessions = createSessions({
     journal: () => journal,
     cwd,
     root,
-    maxLenders: () => Math.max(1, Math.floor(threads.cap / 2)),
+    maxLenders: () => maxLenders,
     resultChars: () => limits().resultChars,
     onEvent(event) {
       if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
       profile?.saw(event)
       todo.saw(event)
-      tellHost(() => {
-        options.onEvent?.(event)
-        if (event.depth === 0) return
-        if (event.type === 'delegation.started') options.onDelegationStart?.(startOf(event, event.data))
-        if (event.type === 'delegation.ended') options.onDelegationComplete?.({ ...startOf(event, event.data.result), ...event.data.result })
-      })
+      tellHost(() => options.onEvent?.(event))
+      if (event.depth === 0) return
+      if (event.type === 'delegation.started') tellHost(() => options.onDelegationStart?.(startOf(event, event.data)))
+      if (event.type === 'delegation.ended') tellHost(() => options.onDelegationComplete?.({ ...startOf(event, event.data.result), ...event.data.result }))
     },
   })
   const live = liveSettings({
@@ -122,7 +110,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const models = liveModels(() => live.current().settings, {
     env,
     onPause: ({ agent, ...data }) => sessions.tellOf(agent, { type: 'rate.paused', data }),
-    onLostUsage: ({ agent, usage }) => sessions.addLostUsage(agent, usage),
+    onLostUsage: (lost) => sessions.addLostUsage(lost),
   })
   const main = mainCheckout(root) ?? root
   const journal = openJournal({
@@ -167,7 +155,13 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   const delegation = options.delegation ?? {}
   const facts = delegation === false ? toolbox.facts.filter(({ effect }) => effect !== 'delegate') : toolbox.facts
-  const newGrant = (of?: boolean | readonly string[]) => rootGrant({ tools: facts, root, mode: 'default', ...(of !== undefined && { types: of }), ...limits() })
+  // Each layer that delegates keeps a thread for itself (KIN-05), so there can be no more of them than places for such agents.
+  const deepest = maxLenders + 1
+  const newGrant = (of?: boolean | readonly string[]) =>
+    rootGrant({ tools: facts, root, mode: 'default', ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
+  if (settings.limits.maxDepth > deepest) {
+    onDiagnostic({ path: 'limits.maxDepth', line: 1, severity: 'warning', message: `${settings.limits.maxDepth} layers need more threads than the ${threads.cap} there are`, remedy: `${deepest} count` })
+  }
   const slotLimits = () => {
     const { maxRunning, maxBackground, launchPerSecond } = limits()
     return { running: maxRunning, background: maxBackground, launchPerSecond }
@@ -176,7 +170,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     const { onIdle, maxNudges, coalesce } = live.current().settings.delivery
     const common = { maxNudges, coalesceMs: coalesce * 1000 }
     if (depth > 0) return { ...common, policy: 'wait' }
-    return { ...common, policy: of.onIdle ?? onIdle ?? 'wait', ...(of.onAnswer && { onAnswer: of.onAnswer }) }
+    return { ...common, policy: of.onIdle ?? onIdle ?? 'wait', onAnswer: (text) => tellHost(() => of.onAnswer?.(text)) }
   }
   const startable = () => types.list().types.filter((listed) => listed.startable).map(({ type }) => type)
   const segment = (of: readonly AgentType[]) => types.segment(of)
@@ -315,7 +309,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
           model,
           reducer,
           findByKey: (key) => journal.findByKey(key),
-          onProgress: (progress) => onProgress?.(progress),
+          onProgress: (progress) => tellHost(() => onProgress?.(progress)),
         }))
         return { value: summary, status: summary.status }
       })

@@ -64,6 +64,7 @@ export function readyAgent(services: Services, start: Start): Ready {
     ...(schema && { outputSchema: schema }),
     ...(type?.program && start.key === undefined && { program: type.program }),
     ...(type?.autoCompactWindow !== undefined && { autoCompactWindow: type.autoCompactWindow }),
+    ...(type?.background === true && { background: true as const }),
     ...(forks && { shown: offerTo(services, forks.started).schemas.map(({ name }) => name) }),
   }
   const started: DelegationStarted = {

@@ -1,15 +1,13 @@
 import { statSync } from 'node:fs'
 import { CadreError, messageOf } from './core/errors.ts'
-import { undelivered } from './core/letter.ts'
 import type { DelegationStarted, EventSubject } from './core/events.ts'
 import type { Restored } from './core/restored.ts'
-import { addUsage, NO_USAGE } from './core/contract.ts'
-import { NOTHING_YET } from './core/result-text.ts'
 import type { AgentResult } from './core/result.ts'
 import type { Stop } from './core/status.ts'
 import { PARENT_ENDED } from './core/status.ts'
 import { planAgent, startAgent } from './delegate.ts'
 import { noticeOf } from './delivery.ts'
+import { resultOf, standing } from './ending.ts'
 import { reminder } from './host/mailbox.ts'
 import type { Journal } from './journal/journal.ts'
 import { beginAgent } from './run.ts'
@@ -117,28 +115,9 @@ function whyLost(services: Services, { cwd, model, frozen }: DelegationStarted):
 }
 
 function endOf({ cost }: Services, { subject, started, restored }: Interrupted, stop: Stop): AgentResult {
-  const usage = restored.spent.reduce((sum, request) => addUsage(sum, request.usage), NO_USAGE)
-  return {
-    agentId: subject.agent,
-    agentType: started.agentType,
-    typeHash: started.typeHash,
-    title: started.title,
-    continuedFrom: started.origin?.kind === 'continue' ? started.origin.agent : null,
-    ...stop.ending,
-    success: false,
-    output: restored.output || NOTHING_YET,
-    value: null,
-    error: stop.reason,
-    note: restored.notes.join('\n'),
-    model: started.model,
-    turns: restored.turn - restored.turnsBefore,
-    toolCalls: restored.toolCalls,
-    durationMs: restored.elapsedMs,
-    usage,
-    costUsd: started.model === 'script' ? 0 : restored.spent.reduce((sum, request) => sum + cost(request.model, started.model, request.usage), 0),
-    worktree: null,
-    undelivered: undelivered(restored.unread, subject),
-  }
+  const { model } = started
+  const progress = standing({ started, restored, cost: (by, usage) => (model === 'script' ? 0 : cost(by, model, usage)) })
+  return resultOf({ subject, started, progress, durationMs: restored.elapsedMs, unread: restored.unread }, stop, { notes: progress.notes })
 }
 
 /** JRN-06: what the first turn after a resume is told; null: nothing of it was interrupted. */

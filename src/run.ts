@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Brief, Host, Job, Message, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
 import { noOutcome } from './core/contract.ts'
 import { messageOf } from './core/errors.ts'
@@ -12,7 +12,7 @@ import { COMPLETED, PARENT_ENDED } from './core/status.ts'
 import { Stopped } from './core/stopped.ts'
 import { attends, secondsRunning, turnText } from './delivery.ts'
 import type { DeliveryOptions } from './delivery.ts'
-import { resultOf, stopOf } from './ending.ts'
+import { plus, resultOf, standing, stopOf } from './ending.ts'
 import { cancellable } from './host/cancellable.ts'
 import { granted } from './host/granted.ts'
 import { insistent } from './host/insistent.ts'
@@ -102,7 +102,7 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
   let stop: Stop
   try {
     if (queue && !takeSlot(plan)) await waitForSlot(plan, onQueued)
-    agent.began = performance.now()
+    agent.clock.start()
     const opening: readonly EventBody[] = plan.opening === undefined ? [] : [{ type: 'message.sent', data: { text: plan.opening, from: 'user' } }]
     await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }, ...opening])
     onQueued(null)
@@ -121,18 +121,22 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
   agent.ending = true
   const goOn = taken.leaves && stop.ending.status === 'completed' && agent.subject.depth === 0
   const stopped = goOn ? 0 : await endChildren(plan)
-  await plan.verification?.settled()
+  await settled(plan)
   agent.slot?.leave()
   const fault = await closeFault(model)
+  const progress = agent.session?.progress() ?? standing({ ...agent, cost: (by, usage) => plan.cost(by, usage) })
   const notes = [
     ...plan.notes,
-    ...(agent.session?.progress().notes ?? []),
+    ...progress.notes,
     ...(plan.verification?.notes() ?? []),
     ...(stopped > 0 && stop.ending.status === 'completed' ? [`${stopped} sub-agents still running were stopped`] : []),
     ...(fault ? [fault] : []),
   ]
-  const result = resultOf(agent, stop, { notes, cost: (by, usage) => plan.cost(by, usage), ...(taken.value !== undefined && { value: taken.value }) })
-  const reads = agent.session?.progress().reads ?? null
+  const result = resultOf({ ...agent, progress: plus(progress, agent.lost, (by, usage) => plan.cost(by, usage)), durationMs: agent.clock.elapsedMs(), unread: agent.mailbox.unread }, stop, {
+    notes,
+    ...(taken.value !== undefined && { value: taken.value }),
+  })
+  const { reads } = progress
   try {
     const ended: EventBody = { type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }
     const [event] = await crew.record(agent.subject, [ended], plan.key)
@@ -181,6 +185,19 @@ async function endChildren({ crew, agent }: Plan): Promise<number> {
   for (const child of children) crew.stop(child, PARENT_ENDED)
   await Promise.all(children.map(({ gone }) => gone))
   return children.length
+}
+
+/** ms. What a stop does not end by itself is not waited for longer. */
+const LONGEST_SETTLING = 2_000
+
+/** Resolves when nothing is under way for it any more: calls that ran on this side, and what its verification started. */
+async function settled({ agent, verification }: Plan): Promise<void> {
+  // A call that waited for its children would wait for the place it lent them.
+  if (agent.slot?.lent) agent.slot.leave()
+  const limit = new AbortController()
+  await Promise.race([agent.session?.settled(), pause(LONGEST_SETTLING, undefined, { signal: limit.signal }).catch(() => undefined)])
+  limit.abort()
+  await verification?.settled()
 }
 
 /** Whether there was a free place, which it then has: at once, so that starts are journaled in the order they were asked for, those that wait among them (AGT-11, JRN-05). */
@@ -241,28 +258,21 @@ function startSession(plan: Plan, model: Model): Session {
   })
 }
 
-/** KIN-12: time in queue does not count, and the timer's clock stands still while the machine sleeps. DEL-10: its parent hears once when it is overdue. */
+/** KIN-12, by the run's own clock. DEL-10: its parent hears once when it is overdue. */
 async function withinTimeLimit<T>(plan: Plan, work: () => Promise<T>): Promise<T> {
   const { agent, crew } = plan
   const { timeout } = agent.started.grant.limits
   const { expectedDuration } = agent.started
-  const before = agent.restored?.elapsedMs ?? 0
-  const limit = setTimeout(() => {
-    crew.stop(agent, { ending: { status: 'partial', cause: 'timeout' }, reason: `It reached its time limit of ${timeout} s.` })
-  }, timerMs(timeout * 1000 - before))
-  const overdue = expectedDuration === null ? undefined : setTimeout(() => tellOverdue(plan, expectedDuration), timerMs(expectedDuration * 1000 - before))
+  const alarms = [
+    agent.clock.at(timeout * 1000, () => crew.stop(agent, { ending: { status: 'partial', cause: 'timeout' }, reason: `It reached its time limit of ${timeout} s.` })),
+    ...(expectedDuration === null ? [] : [agent.clock.at(expectedDuration * 1000, () => tellOverdue(plan, expectedDuration))]),
+  ]
   try {
     return await work()
   } finally {
-    clearTimeout(limit)
-    clearTimeout(overdue)
+    for (const callOff of alarms) callOff()
   }
 }
-
-/** Node's timers fire at once beyond this. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
-
-const timerMs = (ms: number): number => Math.min(Math.max(0, ms), LONGEST_TIMER_MS)
 
 function tellOverdue({ agent, crew }: Plan, expected: number): void {
   const { agent: id, parent: above } = agent.subject

@@ -1,5 +1,4 @@
 import type { Usage } from './core/contract.ts'
-import { addUsage } from './core/contract.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
 import { messageOf } from './core/errors.ts'
 import type { CadreEvent, EventBody, EventSubject } from './core/events.ts'
@@ -39,7 +38,7 @@ export type Sessions = {
   /** Tells the open sessions of a diagnostic, or the next one. */
   notice(diagnostic: Diagnostic): void
   /** Adds tokens that no reply carries to the agent whose call failed. */
-  addLostUsage(agent: string, usage: Usage): void
+  addLostUsage(lost: { readonly agent: string; readonly model: string; readonly usage: Usage }): void
   /** A live agent, in whatever session. */
   find(agent: string): { readonly crew: Crew; readonly live: Agent } | undefined
   list(): readonly Crew[]
@@ -78,6 +77,15 @@ export function createSessions(options: {
     return undefined
   }
 
+  /** Waits for every agent that was begun: not for one that was only enlisted when the session failed. */
+  async function allEnded(crew: Crew): Promise<void> {
+    for (;;) {
+      const runs = crew.list().flatMap(({ run }) => run ?? [])
+      if (runs.length === 0) return
+      await Promise.allSettled(runs)
+    }
+  }
+
   function crewFor({ limits, resumed }: SessionOptions): Crew {
     const journal = options.journal()
     if (resumed) journal.claim(resumed.session)
@@ -114,6 +122,7 @@ export function createSessions(options: {
       tellOutcome(Promise.resolve({ ...done.value, session: crew.session }))
     } catch (error) {
       crew.stopAll({ ...STOPPED_BY_USER, reason: `The session failed: ${messageOf(error)}` })
+      await allEnded(crew)
       await end()
       throw error
     }
@@ -138,9 +147,12 @@ export function createSessions(options: {
       const found = find(agent)
       if (found) record(found.crew, found.live.subject, event)
     },
-    addLostUsage(agent, usage) {
+    addLostUsage({ agent, model, usage }) {
       const found = find(agent)
-      if (found) found.live.lostUsage = addUsage(found.live.lostUsage, usage)
+      if (!found) return
+      const lost = { model, usage }
+      found.live.lost.push(lost)
+      record(found.crew, found.live.subject, { type: 'usage.lost', data: lost })
     },
     notice(diagnostic) {
       if (crews.size === 0) noticed.push(diagnostic)

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
 import type { Usage } from './core/contract.ts'
-import { NO_USAGE } from './core/contract.ts'
 import type { CadreEvent, DelegationStarted, EventBody, EventSubject, NewEvent, Sender } from './core/events.ts'
 import type { Restored } from './core/restored.ts'
 import type { RunOutcome } from './core/result.ts'
@@ -11,6 +10,8 @@ import { createMailbox } from './host/mailbox.ts'
 import type { Debt, Mailbox } from './host/mailbox.ts'
 import type { Session } from './host/session.ts'
 import type { Journal } from './journal/journal.ts'
+import { createRunClock } from './schedule/run-clock.ts'
+import type { RunClock } from './schedule/run-clock.ts'
 import { createSlots } from './schedule/slots.ts'
 import type { Slot, SlotLimits, Slots } from './schedule/slots.ts'
 
@@ -43,16 +44,16 @@ export type Agent = Enlisted & {
   run: Promise<RunOutcome> | null
   /** Its conversation, once it runs. */
   session: Session | null
-  /** When it began to run (monotonic, ms); null while it is queued. */
-  began: number | null
+  /** Starts when it begins to run. */
+  readonly clock: RunClock
   /** How it ended is decided and its result is being made: no stop counts any more, and it reads no more messages. */
   ending: boolean
   /** Its last answer is given, and nothing that comes now would be read. */
   answered: boolean
   /** KIN-14. */
   repeating: boolean
-  /** Tokens of calls that failed for good: no reply carries them (BUD-06). */
-  lostUsage: Usage
+  /** What was paid for in this process and no reply carries (BUD-06). */
+  readonly lost: { readonly model: string; readonly usage: Usage }[]
   /** Its place among the running ones, while it has one. */
   slot: Slot | null
 }
@@ -100,19 +101,15 @@ export function createCrew(options: {
 }): Crew {
   const { journal, onEvent } = options
   const agents = new Map<string, LiveAgent>()
-  const taken = new Set<string>()
   let stoppedAll: Stop | null = null
   const emptied: (() => void)[] = []
   const newId = (prefix: string, isUsed: (id: string) => boolean): string => {
     for (;;) {
       const id = `${prefix}-${Array.from({ length: ID.characters }, () => ID.alphabet[randomInt(ID.alphabet.length)]).join('')}`
-      if (!taken.has(id) && !isUsed(id)) {
-        taken.add(id)
-        return id
-      }
+      if (!isUsed(id)) return id
     }
   }
-  const newAgentId = () => newId('sa', (id) => journal.hasAgent(id))
+  const newAgentId = () => newId('sa', (id) => agents.has(id) || journal.hasAgent(id))
   const newRoot = (): EventSubject => {
     const agent = newAgentId()
     return { session: newId('ss', (id) => journal.findSession(id) !== undefined), root: agent, agent, parent: null, depth: 0 }
@@ -157,12 +154,12 @@ export function createCrew(options: {
         leave,
         run: null,
         session: null,
-        began: null,
+        clock: createRunClock(agent.restored?.elapsedMs),
         ending: false,
         answered: false,
         repeating: false,
         slot: null,
-        lostUsage: NO_USAGE,
+        lost: [],
         stopped: null,
         lastActive: Date.now(),
       }
@@ -176,7 +173,6 @@ export function createCrew(options: {
       const live = agents.get(agent)
       if (!live) return
       agents.delete(agent)
-      taken.delete(agent)
       const above = parent === null ? undefined : agents.get(parent)
       above?.children.delete(live)
       // What it was told to expect of an agent that is gone is no longer true (DEL-10).
@@ -215,11 +211,12 @@ function mailboxOf({ restored }: Enlisted): Mailbox {
 export const hears = ({ stopped, ending, answered }: Agent): boolean => stopped === null && !ending && !answered
 
 /** It waits for its sub-agents: its place is another's meanwhile, and may be its own child's (KIN-05). */
-export async function blocked<T>({ slot }: Agent, work: () => Promise<T>): Promise<T> {
+export async function blocked<T>({ slot, clock }: Agent, work: () => Promise<T>): Promise<T> {
   slot?.lend()
   try {
     return await work()
   } finally {
-    await slot?.reclaim()
+    // Its place may be another's now: that it waits for one is none of its own time (KIN-12).
+    if (slot) await clock.without(() => slot.reclaim())
   }
 }

@@ -24,6 +24,8 @@ export type EventBody =
   | { readonly type: 'message.sent'; readonly data: { readonly text: string; readonly from: Sender; readonly about?: string } }
   | { readonly type: 'notification'; readonly data: Notification }
   | { readonly type: 'rate.paused'; readonly data: { readonly provider: string; readonly attempt: number; readonly waitMs: number; readonly reason: string } }
+  /** Tokens that were paid for and that no reply or summary carries: a call that failed for good, a summary nobody could use (BUD-06). */
+  | { readonly type: 'usage.lost'; readonly data: { readonly model: string; readonly usage: Usage } }
   | { readonly type: 'types.reloaded'; readonly data: { readonly added: readonly string[]; readonly changed: readonly string[]; readonly removed: readonly string[] } }
   | { readonly type: 'diagnostic'; readonly data: Diagnostic }
 
@@ -59,6 +61,8 @@ export type FrozenType = {
   readonly shown?: readonly string[]
   /** Tokens; only lowers the window (TYP-10). */
   readonly autoCompactWindow?: number
+  /** Whether all of this type run in the background (KIN-01). */
+  readonly background?: true
 }
 
 /** Enough to show, continue and resume an agent: its version, rights and whole prompt. */

@@ -24,7 +24,7 @@ export type Restored = {
   readonly notices: readonly string[]
   /** What Cadre has told it in this run, so that it is not told twice. */
   readonly told: readonly { readonly from: Sender; readonly about: string | null }[]
-  /** Each request that was paid for: replies, and summaries of its history. */
+  /** Each request that was paid for: replies, summaries of its history, and what came to nothing. */
   readonly spent: readonly { readonly model: string; readonly usage: Usage }[]
   readonly toolCalls: number
   /** Ids of all its calls, also of those in earlier runs and in turns a summary stands for: no later call may have one of them. */

@@ -38,8 +38,8 @@ export type Compacted = {
  *     const done = await compactor.run({ messages, keepFirst, turn: turn - 1 }, { used })
  *     if (done?.spent) pay(done.spent.model, done.spent.usage)
  *     if (done?.note) notes.push(done.note)
- *     if (done?.summary) { messages = [...done.history.messages]; keepFirst = done.history.keepFirst }
- *     // then journal turn.started with { turn, injected, ...(done?.summary && { summary: done.summary }) }, and only then generate
+ *     if (done?.summary) { messages = done.history.messages without the mail; keepFirst = done.history.keepFirst }
+ *     // then read the mail and journal turn.started with it and the summary, in one step, and only then generate
  *
  * `used` is the usage of the last reply in `messages`, null after a resume that does not know it. Outcomes that are not journaled yet are to be
  * journaled first: a summary takes seconds. Where `generate` rejects with a context overflow, the same once more with `forced: true`, and the turn

@@ -21,7 +21,9 @@ export type Mailbox = {
   owe(debt: Debt): void
   /** Takes out what is about an agent: its result was handed over another way (DEL-07), or says more. */
   withdraw(of: string): void
-  /** All there is, in the order the journal will have it, and the events that are still to be journaled. */
+  /** What `read` would give now. */
+  peek(): readonly Message[]
+  /** Takes out all there is, in the order the journal will have it, and the events that are still to be journaled. */
   read(): { readonly messages: readonly Message[]; readonly events: readonly EventBody[] }
   /** Messages nobody has read yet. */
   readonly unread: readonly Letter[]
@@ -41,6 +43,11 @@ export function createMailbox(): Mailbox {
     changed = Promise.withResolvers<void>()
   }
 
+  function opened() {
+    const owed = debts.map((debt) => debt.open())
+    return { messages: [...letters.map(letterMessage), ...owed.map(({ message }) => message)], events: owed.map(({ event }) => event) }
+  }
+
   return {
     deliver(letter) {
       letters.push(letter)
@@ -53,12 +60,12 @@ export function createMailbox(): Mailbox {
     withdraw(of) {
       debts = debts.filter((debt) => debt.of !== of)
     },
+    peek: () => opened().messages,
     read() {
-      const opened = debts.map((debt) => debt.open())
-      const messages = [...letters.map(letterMessage), ...opened.map(({ message }) => message)]
+      const all = opened()
       letters = []
       debts = []
-      return { messages, events: opened.map(({ event }) => event) }
+      return all
     },
     get unread() {
       return letters

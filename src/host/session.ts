@@ -71,6 +71,8 @@ export type Session = {
   messages(): readonly Message[]
   /** Turns it may still have. */
   turnsLeft(): number
+  /** Resolves when none of the calls that ran on this side is under way any more: a stop ends the wait for a call, not the call. */
+  settled(): Promise<unknown>
 }
 
 /** One agent's conversation on the main side, and the innermost host over it: journal, then act (JRN-02). */
@@ -102,6 +104,7 @@ export function openSession(options: SessionOptions): Session {
   let pending = restored?.reply ?? null
   /** Outcomes of this side's own calls: what the far side hands in for them is not taken. */
   let own = new Map<string, ToolOutcome>()
+  const underWay = new Set<Promise<ToolOutcome>>()
 
   for (const request of restored?.spent ?? []) pay(request.model, request.usage)
   for (const message of messages) if (message.role === 'assistant') for (const { id } of message.calls) callIds.add(id)
@@ -154,33 +157,56 @@ export function openSession(options: SessionOptions): Session {
     signal,
     async ask(request) {
       // It takes seconds: what has come out meanwhile is not to be lost.
-      await record(unwritten)
-      unwritten = []
+      await writeUp()
       return model.generate({ ...request, agent, turn, time: options.now() }, { signal, onDelta: () => {} })
     },
   })
 
-  /** Sums up what is too long for the model; null: nothing is, or it could not be. */
-  async function compact(forced: boolean): Promise<Summary | null> {
-    const done = await compactor?.run({ messages, keepFirst: beginning, turn: turn - 1 }, { used, forced })
+  /** Sums up what is too long for the model's request in turn `number`; null: nothing is, or it could not be. */
+  async function compact(number: number, forced: boolean): Promise<Summary | null> {
+    if (!compactor) return null
+    // What it is about to read counts, and is read only when the turn begins.
+    const mail = mailbox.peek()
+    const done = await compactor.run({ messages: [...messages, ...mail], keepFirst: beginning, turn: number - 1 }, { used, forced })
     if (!done) return null
-    if (done.spent) pay(done.spent.model, done.spent.usage)
-    if (done.note) notes.push(done.note)
-    if (done.summary === null) return null
-    messages = [...done.history.messages]
-    beginning = done.history.keepFirst
-    return done.summary
+    const { spent, note, summary, history } = done
+    if (spent) pay(spent.model, spent.usage)
+    if (note) notes.push(note)
+    if (summary === null) {
+      if (spent) unwritten = [...unwritten, { type: 'usage.lost', data: spent }]
+      return null
+    }
+    messages = history.messages.slice(0, history.messages.length - mail.length)
+    beginning = history.keepFirst
+    return summary
+  }
+
+  /**
+   * Begins a turn, or begins it again with a shorter history. What has come by now is read and journaled as read in one step: nothing is waited for in
+   * between, so no message is taken for read that was not (STR-02, JRN-03).
+   */
+  function begin(number: number, injected: readonly string[], summary: Summary | null): Promise<unknown> {
+    turn = number
+    const mail = mailbox.read()
+    messages.push(...mail.messages, ...injected.map((text): Message => ({ role: 'user', text, synthetic: 'reminder' })))
+    return writeUp([...mail.events, { type: 'turn.started', data: { turn, injected, ...(summary && { summary }) } }])
+  }
+
+  /** Journals what is still to be journaled, and `more` after it. */
+  function writeUp(more: readonly EventBody[] = []): Promise<unknown> {
+    const events = [...unwritten, ...more]
+    unwritten = []
+    return record(events)
   }
 
   /** The model's reply to the conversation as it stands, which is shortened once where it turns out to be too long. */
   async function generate(): Promise<Reply> {
-    unwritten = []
     try {
       return await model.generate(request(), { signal, onDelta: options.onDelta })
     } catch (error) {
-      const summary = compaction?.isOverflow(error) ? await compact(true) : null
+      const summary = compaction?.isOverflow(error) ? await compact(turn, true) : null
       if (summary === null) throw error
-      await record([{ type: 'turn.started', data: { turn, injected: [], summary } }])
+      await begin(turn, [], summary)
       return model.generate(request(), { signal, onDelta: options.onDelta })
     }
   }
@@ -201,19 +227,16 @@ export function openSession(options: SessionOptions): Session {
 
   /** One turn. `before` is journaled with its start: nothing is asked before it is there. */
   async function ask(before: readonly EventBody[]): Promise<Reply> {
+    unwritten = before
     if (turn >= lastTurn) {
-      await record(before)
+      await writeUp()
       throw turnLimit(options.maxTurns)
     }
-    turn += 1
-    const mail = mailbox.read()
-    messages.push(...mail.messages)
-    const injected = turn === lastTurn && model.id !== 'script' && !asked ? [LAST_TURN] : []
+    const number = turn + 1
+    const summary = await compact(number, false)
+    const injected = number === lastTurn && model.id !== 'script' && !asked ? [LAST_TURN] : []
     asked = false
-    for (const text of injected) messages.push({ role: 'user', text, synthetic: 'reminder' })
-    unwritten = before
-    const summary = await compact(false)
-    await record([...unwritten, ...mail.events, { type: 'turn.started', data: { turn, injected, ...(summary && { summary }) } }])
+    await begin(number, injected, summary)
     const reply = uniqueCalls(await generate(), callIds)
     pay(reply.model, reply.usage)
     used = reply.usage
@@ -232,21 +255,27 @@ export function openSession(options: SessionOptions): Session {
     return reply
   }
 
+  async function runOwn(call: ToolCall): Promise<ToolOutcome> {
+    if (!inHand.some(({ id }) => id === call.id)) throw new CadreError('INVARIANT', `The call ${call.id} of ${agent} was not handed out`)
+    const outcome = await options.runCall(call)
+    await record([{ type: 'tool.ended', data: { turn, outcome } }])
+    own.set(call.id, outcome)
+    return outcome
+  }
+
   return {
     host: {
       async next(outcomes) {
         return handOutAgain() ?? ask(settle(outcomes))
       },
-      async call(calls) {
-        return Promise.all(calls.map(async (call) => {
-          if (!inHand.some(({ id }) => id === call.id)) throw new CadreError('INVARIANT', `The call ${call.id} of ${agent} was not handed out`)
-          const outcome = await options.runCall(call)
-          await record([{ type: 'tool.ended', data: { turn, outcome } }])
-          own.set(call.id, outcome)
-          return outcome
-        }))
-      },
+      call: (calls) => Promise.all(calls.map((call) => {
+        const running = runOwn(call)
+        underWay.add(running)
+        running.catch(() => undefined).finally(() => underWay.delete(running))
+        return running
+      })),
     },
+    settled: () => Promise.allSettled(underWay),
     progress: () => ({
       output,
       value,

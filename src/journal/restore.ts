@@ -49,6 +49,9 @@ export function restored(history: History, agent: string): Restored | undefined 
         figures.notes.push(...(notes ?? []))
         break
       }
+      case 'usage.lost':
+        figures.spent.push(data)
+        break
       case 'tool.ended':
         clock.runs(time)
         break

@@ -106,6 +106,19 @@ export function createSlots({ running: max, background: maxBackground = Infinity
   function makeSlot(need: Need): Slot {
     let lent = 0
     let left = false
+    let giveUp = () => {}
+
+    /** Whether it has its place again; else it left for good while it waited. */
+    async function comesBack(): Promise<boolean> {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const back: Waiting = { need, go: () => resolve(true) }
+      returning.add(back)
+      giveUp = () => {
+        if (returning.delete(back)) resolve(false)
+      }
+      return promise
+    }
+
     return {
       get lent() {
         return lent > 0
@@ -114,6 +127,7 @@ export function createSlots({ running: max, background: maxBackground = Infinity
         if (left) return
         left = true
         if (need.levels) lenders -= 1
+        giveUp()
         if (lent === 0) free(need)
         else pump()
       },
@@ -127,11 +141,7 @@ export function createSlots({ running: max, background: maxBackground = Infinity
           return
         }
         if (hasRoom(need)) run(need)
-        else {
-          const { promise, resolve } = Promise.withResolvers<void>()
-          returning.add({ need, go: resolve })
-          await promise
-        }
+        else if (!await comesBack()) return
         lent -= 1
         // It ended, or lent its place to another child, while it waited for its own: what it just got goes on.
         if (left || lent > 0) free(need)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DelegationInfo } from '../../src/api.ts'
 import type { JsonObject } from '../../src/core/json.ts'
+import { createThreads } from '../../src/threads/runner.ts'
 import { holds, lab } from '../delegation/lab.ts'
 import type { Script, ScriptRequest } from '../server/provider-server.ts'
 
@@ -39,7 +40,19 @@ describe('PRM-15: hooks of the host hear every delegation', () => {
       orchestrator: { onDelegationStart: broken, onDelegationComplete: broken, onEvent: broken, onDiagnostic: ({ message }) => void told.push(message) },
     })
     expect(await cadre.run({ prompt: 'go' })).toMatchObject({ status: 'completed' })
-    expect(told).toEqual(['a listener threw: of the host'])
+    expect(told).toEqual(['a listener failed: of the host'])
+  })
+
+  test('so with one whose promise rejects, the one that hears of faults, and those of a run and a sweep', async () => {
+    const rejecting = (() => Promise.reject(new Error('of the host'))) as () => void
+    const broken = () => { throw new Error('of the host') }
+    const { cadre } = await lab({
+      files: { '.cadre/agents/odd.md': '---\nname: odd\n---\n' },
+      script: (request) => (request.turn === 1 ? { calls: [{ name: 'agent', input: { ...job('explorer'), run_in_background: true } }] } : { text: 'answered' }),
+      orchestrator: { onEvent: rejecting, onDelegationStart: rejecting, onDiagnostic: broken },
+    })
+    expect(await cadre.run({ prompt: 'go', onIdle: 'turn', onAnswer: broken })).toMatchObject({ status: 'completed' })
+    expect(await cadre.sweep({ agent: 'todo-audit', over: 'a.txt', onProgress: broken })).toMatchObject({ status: 'completed' })
   })
 })
 
@@ -78,4 +91,17 @@ describe('PRO-06: what a child hears of its parent\'s conversation', () => {
     expect(childOf(chosen.server.requests)).toContain('find the needle')
     expect(childOf(chosen.server.requests)).not.toContain('I look first.')
   })
+})
+
+test('layers that threads could not hold are none: a warning says how many count, and nesting as deep as that finishes (KIN-05)', async () => {
+  const told: string[] = []
+  const { cadre, events } = await lab({
+    files: { '.cadre/agents/lead.md': LEAD },
+    settings: { limits: { maxDepth: 4 } },
+    script: (request) => (request.turn > 1 || !holds(request, 'agent') ? { text: request.toolResults[0]?.text ?? 'bottom' } : { calls: [{ name: 'agent', input: job('lead') }] }),
+    orchestrator: { runner: createThreads({ max: 2 }), onDiagnostic: ({ message, remedy }) => void told.push(`${message}; ${remedy}`) },
+  })
+  expect(await cadre.run({ prompt: 'go' })).toMatchObject({ status: 'completed' })
+  expect(told).toEqual(['4 layers need more threads than the 2 there are; 2 count'])
+  expect(Math.max(...events.map(({ depth }) => depth))).toBe(2)
 })

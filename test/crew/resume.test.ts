@@ -91,6 +91,31 @@ describe('JRN-05: an agent that was interrupted goes on with all it had', () => 
     expect(endOf(events, 'one')?.durationMs).toBeGreaterThanOrEqual(lived)
   })
 
+  test('what it did stays its own where it ends before it goes on', async () => {
+    const usage = { input: 100, output: 10 }
+    const held = Promise.withResolvers<void>()
+    const stage = await openStage({
+      script: cast({
+        [ROOT]: lead(inBackground('two'), inBackground('one')),
+        [promptOf('one')]: turns({ ...READ, usage }, { ...READ, usage }, { text: 'never', usage }),
+        [promptOf('two')]: async () => {
+          await held.promise
+          return { text: 'ok' }
+        },
+      }),
+    })
+    await stage.die(({ type, depth, data }) => type === 'turn.ended' && depth === 1 && data.turn === 2, run)
+    const { cadre, events } = await stage.open({
+      settings: { model: 'openai/gpt-test', limits: { maxRunning: 1 } },
+      onEvent(event) {
+        if (event.type !== 'delegation.queued' || event.data.title !== 'one') return
+        void cadre.agents.stop(event.agent).then(held.resolve)
+      },
+    })
+    await resume(cadre)
+    expect(endOf(events, 'one')).toMatchObject({ status: 'killed', turns: 2, toolCalls: 2, usage: { input: 200, output: 20 } })
+  })
+
   test('its turn limit is not a new one', async () => {
     const stage = await openStage({ script: cast({ [ROOT]: lead(agent('one', { max_turns: 3 })), [promptOf('one')]: ({ turn }) => ({ text: `turn ${turn}`, calls: READ.calls }) }) })
     await stage.die(({ type, depth, data }) => type === 'turn.ended' && depth === 1 && data.turn === 2, run)

@@ -156,3 +156,16 @@ test('on random histories no place is lost and the limit holds', async () => {
     },
   ), { numRuns: 200 })
 })
+
+test('who leaves for good while it waits for its place to come back stops waiting, and takes none', async () => {
+  const slots = createSlots({ running: 1 })
+  const one = await slots.enter(forever)
+  one.lend()
+  const two = await slots.enter(forever)
+  const back = one.reclaim()
+  one.leave()
+  await back
+  expect(slots.running).toBe(1)
+  two.leave()
+  expect(slots.running).toBe(0)
+})
