@@ -4,6 +4,7 @@ import { companionsOf } from './companions.ts'
 import { anchorsOf } from './core/anchors.ts'
 import type { Model, ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
+import { isReadOnly } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
 import { orAborted } from './core/or-aborted.ts'
 import type { RunOutcome } from './core/result.ts'
@@ -15,8 +16,9 @@ import type { Ready } from './ready.ts'
 import { beginAgent } from './run.ts'
 import type { Begun, Plan } from './run.ts'
 import type { Services } from './services.ts'
+import type { Writer } from './schedule/gate.ts'
 import { blocked } from './supervisor.ts'
-import type { Agent } from './supervisor.ts'
+import type { Agent, Crew } from './supervisor.ts'
 import { outputCheck } from './tools/output-schema.ts'
 
 /** Puts a run's agent into the crew, as the last step before it begins. */
@@ -33,6 +35,7 @@ export function planAgent(services: Services, ready: Ready): Plan {
   return {
     crew,
     agent,
+    gate: subject.depth === 0 || isReadOnly(grant) ? null : { gate: services.gate(grant.root), writer: writerOf(crew, agent) },
     openModel: () => (isProgram ? scriptOf(services, ready) : services.openModel(started.model)),
     cost: (used, usage) => (isProgram ? 0 : services.cost(used, started.model, usage)),
     messages: () => (started.origin === null ? [{ role: 'user', text: started.prompt }] : journal.transcript(subject.agent)),
@@ -51,6 +54,12 @@ export function planAgent(services: Services, ready: Ready): Plan {
     }),
     runCall: (call) => runCall(services, agent, call),
   }
+}
+
+function writerOf(crew: Crew, { subject, started }: Agent): Writer {
+  const ancestors: string[] = []
+  for (let above = subject.parent; above !== null; above = crew.find(above)?.subject.parent ?? null) ancestors.push(above)
+  return { agent: subject.agent, title: started.title, ancestors }
 }
 
 /** KIN-06: a delegation that was forced at the depth limit is refused, and journaled, where every delegation is (AGT-03). */

@@ -26,6 +26,7 @@ import { resumeSession, sessionToResume } from './resume.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
 import type { Services } from './services.ts'
+import { createGates } from './schedule/gate.ts'
 import { createSessions } from './sessions.ts'
 import { liveSettings } from './settings/live.ts'
 import { userFolder } from './settings/user-folder.ts'
@@ -137,6 +138,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
   const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
+  const gate = createGates()
   const git = openGit(root)
   const project = openProjectTexts({
     root,
@@ -204,6 +206,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       return { text: JSON.stringify(found), reads: head !== null && hash !== null ? [{ path: relative(root, head), hash }] : [] }
     },
     inThread: (job) => threads.run(job),
+    gate,
     limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl, compactAt: live.current().settings.compactAt }),
     notifies: () => live.current().settings.tasks.notify,
     delegationTools: () => live.current().settings.delegation.tools,

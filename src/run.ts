@@ -22,6 +22,7 @@ import type { OutputCheck } from './host/repaired.ts'
 import { repeating } from './host/repeating.ts'
 import { openSession } from './host/session.ts'
 import type { Session, SessionOptions } from './host/session.ts'
+import type { Gate, Writer } from './schedule/gate.ts'
 import type { Need } from './schedule/slots.ts'
 import type { Agent, Crew } from './supervisor.ts'
 
@@ -29,6 +30,8 @@ import type { Agent, Crew } from './supervisor.ts'
 export type Plan = {
   readonly crew: Crew
   readonly agent: Agent
+  /** The gate of its root, and who asks there; null for a run that needs none: a reader, and the root run, which asks call by call (KIN-04, 05). */
+  readonly gate: { readonly gate: Gate; readonly writer: Writer } | null
   /** Opens the model; a fault here ends the run as `failed (setup)`. */
   openModel(): Model
   /** USD of one request. */
@@ -101,7 +104,7 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
   let model: Model | null = null
   let stop: Stop
   try {
-    if (queue && !takeSlot(plan)) await waitForSlot(plan, onQueued)
+    if (queue && !takePlace(plan)) await waitForPlace(plan, onQueued)
     agent.clock.start()
     const opening: readonly EventBody[] = plan.opening === undefined ? [] : [{ type: 'message.sent', data: { text: plan.opening, from: 'user' } }]
     await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }, ...opening])
@@ -144,6 +147,8 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
     return { result: event?.type === 'delegation.ended' ? event.data.result : result, reads }
   } finally {
     crew.dismiss(agent)
+    // Only now: the next one to write begins after the end of this one, in the journal too.
+    agent.hold?.leave()
   }
 }
 
@@ -200,21 +205,32 @@ async function settled({ agent, verification }: Plan): Promise<void> {
   await verification?.settled()
 }
 
-/** Whether there was a free place, which it then has: at once, so that starts are journaled in the order they were asked for, those that wait among them (AGT-11, JRN-05). */
-function takeSlot(plan: Plan): boolean {
-  const { crew, agent } = plan
+/**
+ * Whether its gate and a place were free, which it then has: at once, so that starts are journaled in the order they were asked for, those that wait
+ * among them (AGT-11, JRN-05).
+ */
+function takePlace(plan: Plan): boolean {
+  const { crew, agent, gate } = plan
   agent.signal.throwIfAborted()
+  if (gate) {
+    agent.hold = gate.gate.take(gate.writer)
+    if (agent.hold === null) return false
+  }
   agent.slot = crew.slots.take(needOf(plan))
   return agent.slot !== null
 }
 
-async function waitForSlot(plan: Plan, onQueued: (ahead: number) => void): Promise<void> {
+/** The gate before the place: whoever runs never waits for one that waits to run. */
+async function waitForPlace(plan: Plan, onQueued: (ahead: number) => void): Promise<void> {
   const { crew, agent } = plan
   const { slots } = crew
-  const place = slots.enter(agent.signal, needOf(plan)).then((slot) => {
-    agent.slot = slot
-  })
-  const ahead = Math.max(0, slots.queued - 1) // its turn may have come this very moment (KIN-08)
+  const gate = agent.hold === null ? plan.gate : null
+  const writersAhead = gate ? gate.gate.waiting + 1 : null
+  const place = (async () => {
+    if (gate) agent.hold = await gate.gate.enter(gate.writer, agent.signal)
+    agent.slot = await slots.enter(agent.signal, needOf(plan))
+  })()
+  const ahead = writersAhead ?? Math.max(0, slots.queued - 1) // its turn may have come this very moment (KIN-08)
   const queued: EventBody = { type: 'delegation.queued', data: { ...agent.started, ahead } }
   await Promise.all([place, crew.record(agent.subject, [queued]).then(() => onQueued(ahead))])
 }

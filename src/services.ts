@@ -9,6 +9,7 @@ import type { Environment } from './prompts/environment.ts'
 import type { HistoryChoice } from './prompts/history.ts'
 import type { ProjectTexts } from './prompts/project-texts.ts'
 import type { Place } from './run.ts'
+import type { Gate } from './schedule/gate.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Crew } from './supervisor.ts'
 import type { Toolbox } from './tools/toolbox.ts'
@@ -48,6 +49,8 @@ export type Services = {
   readonly history: HistoryChoice
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>
   readonly inThread: Place
+  /** The write gate of a root (KIN-04). */
+  gate(root: string): Gate
   /** As they are now (SET-02). `wait` in seconds. */
   limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number; readonly compactAt: number }
   /** Whether results may come on their own (DEL-08). */

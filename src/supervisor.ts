@@ -10,6 +10,7 @@ import { createMailbox } from './host/mailbox.ts'
 import type { Debt, Mailbox } from './host/mailbox.ts'
 import type { Session } from './host/session.ts'
 import type { Journal } from './journal/journal.ts'
+import type { Hold } from './schedule/gate.ts'
 import { createRunClock } from './schedule/run-clock.ts'
 import type { RunClock } from './schedule/run-clock.ts'
 import { createSlots } from './schedule/slots.ts'
@@ -56,6 +57,8 @@ export type Agent = Enlisted & {
   readonly lost: { readonly model: string; readonly usage: Usage }[]
   /** Its place among the running ones, while it has one. */
   slot: Slot | null
+  /** Its right to write in its root, while it has it (KIN-04). */
+  hold: Hold | null
 }
 
 /** One session's agents: who is alive, who may run, and the way everything they do reaches the journal. */
@@ -159,6 +162,7 @@ export function createCrew(options: {
         answered: false,
         repeating: false,
         slot: null,
+        hold: null,
         lost: [],
         stopped: null,
         lastActive: Date.now(),
@@ -210,13 +214,19 @@ function mailboxOf({ restored }: Enlisted): Mailbox {
 /** Whether what it is sent may still be read (STR-02). */
 export const hears = ({ stopped, ending, answered }: Agent): boolean => stopped === null && !ending && !answered
 
-/** It waits for its sub-agents: its place is another's meanwhile, and may be its own child's (KIN-05). */
-export async function blocked<T>({ slot, clock }: Agent, work: () => Promise<T>): Promise<T> {
+/** It waits for its sub-agents: they may write in its stead, and its place is another's meanwhile, perhaps their own (KIN-05). */
+export async function blocked<T>({ slot, hold, clock }: Agent, work: () => Promise<T>): Promise<T> {
+  hold?.lend()
   slot?.lend()
   try {
     return await work()
   } finally {
-    // Its place may be another's now: that it waits for one is none of its own time (KIN-12).
-    if (slot) await clock.without(() => slot.reclaim())
+    // That it waits for what is another's now is none of its own time (KIN-12). The gate comes first, as at the start.
+    if (slot) {
+      await clock.without(async () => {
+        await hold?.reclaim()
+        await slot.reclaim()
+      })
+    }
   }
 }

@@ -1,0 +1,133 @@
+/** Who wants to write. `ancestors`: the agents above it, by id. */
+export type Writer = { readonly agent: string; readonly title: string; readonly ancestors: readonly string[] }
+
+/** The right to write in a root, for as long as it is held. */
+export type Hold = {
+  /** Lets agents below its own write while that one is blocked on them. May be called once per child. */
+  lend(): void
+  /** Ends one `lend`; after the last one, resolves when none of them writes any more, ahead of those that have not begun. */
+  reclaim(): Promise<void>
+  /** Gives the right back for good; a second call does nothing. */
+  leave(): void
+}
+
+/** The write gate of one root (KIN-04): readers never come here. */
+export type Gate = {
+  /** The right at once; null when `enter` would wait. */
+  take(writer: Writer): Hold | null
+  /** Resolves in order of asking, when nobody else writes; rejects with the signal's reason. */
+  enter(writer: Writer, signal: AbortSignal): Promise<Hold>
+  /** Who writes now. */
+  readonly holder: Writer | null
+  /** How many wait. */
+  readonly waiting: number
+}
+
+type Held = { readonly writer: Writer; lent: number; back: (() => void) | null }
+type Waiting = { readonly writer: Writer; readonly go: (held: Held) => void }
+
+/**
+ * Two writers never hold one root. Who is blocked on its children lends it to them, and to those below (KIN-05): they take turns, and all others go
+ * on waiting for the whole of it, so that nobody comes between an agent's own steps.
+ */
+export function createGate(): Gate {
+  /** The holder, then the one it lent to, and so on inwards. */
+  const stack: Held[] = []
+  const queue = new Set<Waiting>()
+
+  function mayEnter({ ancestors }: Writer): boolean {
+    const inner = stack.at(-1)
+    return inner === undefined || (inner.lent > 0 && inner.back === null && ancestors.includes(inner.writer.agent))
+  }
+
+  function push(writer: Writer): Held {
+    const held: Held = { writer, lent: 0, back: null }
+    stack.push(held)
+    return held
+  }
+
+  /** Hands on what has become free: to the one that lent it, then to who waits, in order. */
+  function pump(): void {
+    const inner = stack.at(-1)
+    if (inner?.back) {
+      inner.back()
+      inner.back = null
+      return
+    }
+    const next = queue.values().find(({ writer }) => mayEnter(writer))
+    if (!next) return
+    queue.delete(next)
+    next.go(push(next.writer))
+  }
+
+  const holdOf = (held: Held): Hold => ({
+    lend() {
+      held.lent += 1
+      pump()
+    },
+    async reclaim() {
+      if (held.lent > 1 || !stack.includes(held) || stack.at(-1) === held) {
+        held.lent -= 1
+        return
+      }
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held.back = resolve
+      await promise
+      held.lent -= 1
+      // It lent to another child while it waited for its own turn.
+      if (held.lent > 0) pump()
+    },
+    leave() {
+      const at = stack.indexOf(held)
+      if (at < 0) return
+      stack.splice(at, 1)
+      held.back?.()
+      held.back = null
+      pump()
+    },
+  })
+
+  function take(writer: Writer): Hold | null {
+    // Whoever waits already and could go is ahead of a newcomer.
+    if (!mayEnter(writer) || queue.values().some((other) => mayEnter(other.writer))) return null
+    return holdOf(push(writer))
+  }
+
+  return {
+    take,
+    async enter(writer, signal) {
+      signal.throwIfAborted()
+      const free = take(writer)
+      if (free) return free
+      const { promise, resolve, reject } = Promise.withResolvers<Held>()
+      const place: Waiting = { writer, go: resolve }
+      // Let in at the same moment: the queue no longer holds it, and the right is used.
+      const onAbort = () => {
+        if (queue.delete(place)) reject(signal.reason)
+      }
+      queue.add(place)
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        return holdOf(await promise)
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+      }
+    },
+    get holder() {
+      return stack.at(-1)?.writer ?? null
+    },
+    get waiting() {
+      return queue.size
+    },
+  }
+}
+
+/** The gates of a process, one for each root. */
+export function createGates(): (root: string) => Gate {
+  const gates = new Map<string, Gate>()
+  return (root) => {
+    const known = gates.get(root) ?? createGate()
+    gates.set(root, known)
+    return known
+  }
+}
