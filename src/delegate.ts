@@ -1,8 +1,9 @@
 import { admitted } from './admission.ts'
 import type { Asked } from './admission.ts'
-import { companionsOf } from './companions.ts'
+import { RUN_CODE, runCall } from './calls.ts'
+import type { CallDoors } from './calls.ts'
 import { anchorsOf } from './core/anchors.ts'
-import type { Model, ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
+import type { Model, ToolCall, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import { isReadOnly } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
@@ -32,6 +33,13 @@ export function planAgent(services: Services, ready: Ready): Plan {
   const output = schema ? { check: outputCheck(schema), retries: services.limits().schemaRetries } : null
   const delegates = grant.tools.some(({ effect }) => effect === 'delegate')
   const agent = crew.enlist({ subject, started, model: isProgram ? null : started.model, restored: ready.restored ?? null })
+  const doors: CallDoors = {
+    decide: (call) => offered.decide(call, (known) => {
+      const verdict = decide(known, grant, toolbox.find(known.name) !== undefined, toolbox.check(known))
+      return grant.depth === 0 && verdict.kind === 'refused' ? beyondLimit(services, known, verdict) : verdict
+    }),
+    delegate: (input, callId) => delegate(services, agent, input, callId),
+  }
   return {
     crew,
     agent,
@@ -48,11 +56,8 @@ export function planAgent(services: Services, ready: Ready): Plan {
     ...(ready.key !== undefined && { key: ready.key }),
     delivery: services.delivery(subject.depth),
     trailer: () => (delegates && !isProgram ? anchorsOf(journal.children(subject.agent)).join('\n') || null : null),
-    decide: (call) => offered.decide(call, (known) => {
-      const verdict = decide(known, grant, toolbox.find(known.name) !== undefined, toolbox.check(known))
-      return grant.depth === 0 && verdict.kind === 'refused' ? beyondLimit(services, known, verdict) : verdict
-    }),
-    runCall: (call) => runCall(services, agent, call),
+    decide: doors.decide,
+    runCall: (call) => runCall(services, agent, doors, call),
   }
 }
 
@@ -125,34 +130,9 @@ async function started(services: Services, parent: Agent, raw: JsonObject, asked
   }
 }
 
-/** Runs one granted call on the main side. A tool's own failure is an outcome (TOO-01). */
-async function runCall(services: Services, agent: Agent, call: ToolCall): Promise<ToolOutcome> {
-  const tool = services.toolbox.find(call.name)
-  try {
-    if (!tool?.run) throw new CadreError('INVARIANT', `${call.name} does not run on the main side`)
-    if (isInDoubt(agent, call) && !tool.repeatable) throw new Error('Outcome unknown: the process ended during this call. Check the state before you repeat it.')
-    const answer = await tool.run(call.input as JsonObject, {
-      root: agent.started.grant.root,
-      signal: agent.signal,
-      callId: call.id,
-      delegate: (input, callId) => delegate(services, agent, input, callId),
-      companions: companionsOf(services, agent),
-      blame: (path, lines) => services.blame(path, lines, agent.signal),
-    })
-    // A call that reads no files itself rests on none; a sub-agent's reads come with its answer when they are known.
-    const reads = tool.effect === 'delegate' ? answer.reads : (answer.reads ?? [])
-    return { callId: call.id, tool: call.name, ok: true, text: answer.text, ...(reads && { reads }), ...(answer.hands && { hands: answer.hands }) }
-  } catch (error) {
-    return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
-  }
-}
-
-/** JRN-04: handed out before the process ended, and nobody knows what became of it. */
-const isInDoubt = ({ restored }: Agent, { id }: ToolCall): boolean => restored?.reply?.calls.some((call) => call.id === id) === true
-
 function scriptOf(services: Services, { started, program: given }: Ready): Model {
   const program = started.frozen.program ?? given
   if (!program) throw new CadreError('INVARIANT', 'A run without a model needs a program')
   const { grant, seed, prompt } = started
-  return services.scriptModel({ name: started.agentType, path: started.typePath }, program, { tools: grant.tools.map(({ name }) => name), seed, prompt })
+  return services.scriptModel({ name: started.agentType, path: started.typePath }, program, { tools: grant.tools.map(({ name }) => name).filter((name) => name !== RUN_CODE), seed, prompt })
 }

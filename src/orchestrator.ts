@@ -19,6 +19,7 @@ import { liveModels } from './live-models.ts'
 import { isContextOverflow } from './models/context-overflow.ts'
 import { contextWindow } from './models/context-window.ts'
 import { createPrograms } from './programs/programs.ts'
+import { runCode } from './programs/run-code.ts'
 import { scriptModel } from './programs/script-model.ts'
 import { openEnvironment } from './prompts/environment.ts'
 import { openProjectTexts } from './prompts/project-texts.ts'
@@ -48,6 +49,7 @@ import { grep } from './tools/grep.ts'
 import { ls } from './tools/ls.ts'
 import { hashFile } from './tools/reading/index.ts'
 import { read } from './tools/read.ts'
+import { runCode as runCodeTool } from './tools/run-code.ts'
 import { createToolbox } from './tools/toolbox.ts'
 import { blame } from '../worktrees/blame.ts'
 import { branchOf, headFile, mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
@@ -136,7 +138,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   const watchSoon = (options.watch ?? true) ? setTimeout(() => void types.watch(), WATCH_AFTER_MS).unref() : undefined
 
-  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck])
+  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck, runCodeTool])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const gate = createGates()
   const git = openGit(root)
@@ -206,6 +208,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       return { text: JSON.stringify(found), reads: head !== null && hash !== null ? [{ path: relative(root, head), hash }] : [] }
     },
     inThread: (job) => threads.run(job),
+    readCalls: (job) => threads.calls(job),
+    runCode: (code) => runCode(programs, code),
     gate,
     limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl, compactAt: live.current().settings.compactAt }),
     notifies: () => live.current().settings.tasks.notify,

@@ -7,11 +7,13 @@ import type { Journal } from './journal/journal.ts'
 import type { DelegationTools } from './offer.ts'
 import type { Environment } from './prompts/environment.ts'
 import type { HistoryChoice } from './prompts/history.ts'
+import type { CodeResult, runCode } from './programs/run-code.ts'
 import type { ProjectTexts } from './prompts/project-texts.ts'
 import type { Place } from './run.ts'
 import type { Gate } from './schedule/gate.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Crew } from './supervisor.ts'
+import type { Runner } from './threads/runner.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
 /** What starting an agent needs of the rest of the system. */
@@ -49,6 +51,10 @@ export type Services = {
   readonly history: HistoryChoice
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>
   readonly inThread: Place
+  /** Read calls in a thread, for an agent whose loop is elsewhere. */
+  readonly readCalls: Runner['calls']
+  /** A program that a language model wrote (PRG-03). */
+  runCode(code: Parameters<typeof runCode>[1]): Promise<CodeResult>
   /** The write gate of a root (KIN-04). */
   gate(root: string): Gate
   /** As they are now (SET-02). `wait` in seconds. */

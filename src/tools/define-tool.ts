@@ -13,6 +13,8 @@ export type MainContext = {
   delegate(input: JsonObject, callId: string): Promise<ToolAnswer>
   /** What it may do to the agents it started; see `companions.ts`. Each rejects with CadreError REFUSED for an agent it did not start (STR-01). */
   readonly companions: Companions
+  /** Runs JavaScript over the agent's other tools for so many seconds (PRG-03). Rejects with what it threw, or the limit it broke. */
+  program(code: string, seconds: number): Promise<ToolAnswer>
   /** Who last changed these lines, as git knows: JSON, and what it rests on. */
   blame(path: string, lines: readonly number[]): Promise<ToolAnswer>
 }
