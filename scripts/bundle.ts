@@ -14,13 +14,14 @@ const DIST = join(ROOT, 'dist')
 const EXTERNAL = [/^isolated-vm$/, /^piscina$/, /^tinypool$/]
 
 /**
- * One bundle for each side: main thread, agent thread, isolate process. Modules are most of what a command costs to start, so the packages they
+ * One bundle for each side: main thread, agent thread, isolate process, page converter. Modules are most of what a command costs to start, so the packages they
  * use are bundled in. Chunks lie two folders deep, as the rooms do: a room finds the other sides at `../../` from source and build alike.
  */
 const SIDES: readonly Side[] = [
   { entries: ['src/index', 'src/cli/main', 'src/cli/bin', 'src/cli/bench/provider'], chunks: 'src/chunks' },
   { entries: ['sandbox/worker'], chunks: 'sandbox/chunks' },
   { entries: ['sandbox/isolate/process'], chunks: 'sandbox/isolate/chunks' },
+  { entries: ['sandbox/markdown'], chunks: 'sandbox/chunks' },
 ]
 
 /** What the provider packages get in place of Node's: tests compare the replies they then read. */

@@ -12,8 +12,11 @@ export type ReadContext = {
   stopped(): boolean
 }
 
-/** What a tool's function resolves to. It rejects with an Error whose message is fit for the model; the runner puts `Error: ` before it. */
-export type ToolAnswer = { readonly text: string; readonly reads?: readonly FileRead[]; readonly hands?: readonly string[] }
+/**
+ * What a tool's function resolves to. It rejects with an Error whose message is fit for the model; the runner puts `Error: ` before it. `ok: false`:
+ * it answered, and its text says what did not succeed (a command's exit code); absent: true.
+ */
+export type ToolAnswer = { readonly text: string; readonly ok?: boolean; readonly reads?: readonly FileRead[]; readonly hands?: readonly string[] }
 
 /** The function of a read tool: input already checked by the main side. Runs in the agent's thread. */
 export type ReadFunction<Input> = (input: Input, context: ReadContext) => Promise<ToolAnswer> | ToolAnswer

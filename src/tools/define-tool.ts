@@ -3,10 +3,14 @@ import type { ToolAnswer } from '../core/tool.ts'
 import type { Effect, ToolSchema } from '../core/contract.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import type { TodoItem } from '../core/todo-item.ts'
+import type { WebAccess } from './web-fetch/web-access.ts'
 
 /** What a tool of the main side may use: handed in by the composition root, so a tool never reaches past its context. */
 export type MainContext = {
   readonly root: string
+  /** Further folders path tools may enter (real paths). */
+  readonly paths: readonly string[]
   readonly signal: AbortSignal
   readonly callId: string
   /** The asking agent's `agent` tool; see `delegate.ts`. Rejects with CadreError REFUSED for a refusal. */
@@ -17,7 +21,32 @@ export type MainContext = {
   program(code: string, seconds: number): Promise<ToolAnswer>
   /** Who last changed these lines, as git knows: JSON, and what it rests on. */
   blame(path: string, lines: readonly number[]): Promise<ToolAnswer>
+  readonly files: SeenFiles
+  readonly shell: Shell
+  readonly web: WebAccess
+  /** Null: its type keeps no memory. */
+  readonly memory: MemoryFolder | null
+  readonly todo: TodoList
 }
+
+/** What this agent last read or wrote of a file (TOO-07). Paths as in `FileRead`: relative to the root, absolute where they lie outside. */
+export type SeenFiles = {
+  /** The hash a `FileRead` of it carried; null: neither read nor written. */
+  hashOf(path: string): string | null
+  /** The whole text of that hash; null where it is not known any more. */
+  seenText(path: string): string | null
+}
+
+/** Runs commands as the agent's grant lets them (SHL-01…06). `ok`: it ran to its end and exited with 0. Rejects when no command can be run at all. */
+export type Shell = {
+  run(command: string, options: { readonly timeoutMs: number; readonly description: string | null }): Promise<{ readonly text: string; readonly ok: boolean }>
+}
+
+/** Where an agent type keeps its memory (PRO-05). `base` is trusted, and made where it is missing; nothing from there down to `path` may be a link. Both absolute. */
+export type MemoryFolder = { readonly base: string; readonly path: string }
+
+/** The agent's own list, for roster and viewer (TOO-11). Resolves when it is kept. */
+export type TodoList = { replace(items: readonly TodoItem[]): Promise<void> }
 
 /** The tools beside `agent` (STR-02…07). Times in seconds. */
 export type Companions = {

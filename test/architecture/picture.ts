@@ -23,6 +23,12 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'commander': ['src/cli/'],
   'csv-parse': ['src/sweep/'],
   'picomatch': ['src/tools/reading/', 'src/permissions/specifier.ts'],
+  'diff': ['src/tools/writing/'],
+  'ipaddr.js': ['src/tools/web-fetch/'],
+  'html-encoding-sniffer': ['src/tools/web-fetch/'],
+  // Never in the host: a page can keep it busy for hours.
+  'turndown': ['sandbox/markdown.ts'],
+  '@joplin/turndown-plugin-gfm': ['sandbox/'],
   'vitest': ['vitest.config.ts'],
   'rolldown': ['scripts/bundle.ts'],
   'fast-check': [],
