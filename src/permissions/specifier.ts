@@ -1,8 +1,12 @@
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { posix, relative, resolve } from 'node:path'
 import picomatch from 'picomatch'
 import type { Grant, GrantedTool } from '../core/grant.ts'
 import type { JsonObject } from '../core/json.ts'
+import { commandAllowed } from './command-pattern.ts'
+import { domainAllowed } from './domain-pattern.ts'
+import { pathsBehind } from './place.ts'
+import { kindOf } from './specifier-kind.ts'
 
 /** As globs of the read tools: dot files match like any. Without a leading `!` that would turn "only these" into "all but these". */
 const MATCHING = { dot: true, nonegate: true } as const
@@ -14,12 +18,30 @@ const ANYTHING_BELOW = '\u0001/\u0001'
 /**
  * Whether a call passes every layer of a granted tool's specifiers (GRA-04). A path tool is matched by the path it names and by the real path
  * behind it, both relative to the root: a symlink inside the granted folder does not lead out of it. A search of a folder needs a specifier
- * that covers all of it.
+ * that covers all of it. A shell command passes as it does allow rules: by every part. Which types `agent` may start is in the grant itself.
  */
 export function allows(tool: GrantedTool, input: JsonObject, grant: Grant): boolean {
   if (tool.only.length === 0) return true
-  if (tool.effect !== 'read' || leavesItsFolder(tool.name, input)) return false
-  const paths = reachedPaths(tool.name, input, grant.root)
+  switch (kindOf(tool.name)) {
+    case 'path':
+      return pathPasses(tool, input, grant.root)
+    case 'command': {
+      const { command } = input
+      return typeof command === 'string' && tool.only.every((layer) => commandAllowed(layer, command))
+    }
+    case 'domain': {
+      const { url } = input
+      return typeof url === 'string' && tool.only.every((layer) => layer.some((specifier) => domainAllowed(specifier, url)))
+    }
+    case 'type':
+    case 'none':
+      return false
+  }
+}
+
+function pathPasses(tool: GrantedTool, input: JsonObject, root: string): boolean {
+  if (leavesItsFolder(tool.name, input)) return false
+  const paths = reachedPaths(tool.name, input, root)
   return tool.only.every((layer) => paths.every((path) => layer.some((specifier) => covers(specifier, path))))
 }
 
@@ -30,9 +52,9 @@ function leavesItsFolder(tool: string, input: JsonObject): boolean {
 }
 
 function reachedPaths(tool: string, input: JsonObject, root: string): readonly string[] {
-  const absolute = resolve(root, typeof input['path'] === 'string' ? input['path'] : '.')
-  const named = [...new Set([absolute, realPath(absolute)])].map((path) => posix.normalize(relative(root, path) || '.'))
-  return RECURSIVE.includes(tool) && isFolder(absolute) ? named.flatMap((path) => [path, posix.join(path, ANYTHING_BELOW)]) : named
+  const given = typeof input['path'] === 'string' ? input['path'] : '.'
+  const named = pathsBehind(given, root).map((path) => posix.normalize(relative(root, path) || '.'))
+  return RECURSIVE.includes(tool) && isFolder(resolve(root, given)) ? named.flatMap((path) => [path, posix.join(path, ANYTHING_BELOW)]) : named
 }
 
 function isFolder(path: string): boolean {
@@ -40,14 +62,6 @@ function isFolder(path: string): boolean {
     return statSync(path).isDirectory()
   } catch {
     return false // nothing a search could look into; the tool itself says what is wrong
-  }
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path // a path that does not exist yet has no other real path; the tool itself says that it is missing
   }
 }
 

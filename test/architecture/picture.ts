@@ -22,7 +22,8 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/journal/'],
   'commander': ['src/cli/'],
   'csv-parse': ['src/sweep/'],
-  'picomatch': ['src/tools/reading/', 'src/permissions/specifier.ts'],
+  'picomatch': ['src/tools/reading/', 'src/permissions/specifier.ts', 'src/permissions/path-pattern.ts'],
+  'unbash': ['src/permissions/shell-reading.ts'],
   'diff': ['src/tools/writing/'],
   'ipaddr.js': ['src/tools/web-fetch/'],
   'html-encoding-sniffer': ['src/tools/web-fetch/'],
@@ -36,7 +37,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Rooms of one level never import each other. */
-const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify']
+const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'hooks', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify']
 
 /** The only places that know several rooms. */
 const CORRIDOR = [
