@@ -48,7 +48,7 @@ export const callsOf = (id: string): readonly string[] => id.split('/').map((par
 export function approvalQuestion({ agent, asks, input }: Pick<PendingApproval, 'agent' | 'asks' | 'input'>): string {
   const { command, path, url } = input
   const about = [command, path, url].find((value) => typeof value === 'string') ?? JSON.stringify(input)
-  const line = String(about).replaceAll(/\s+/g, ' ').trim()
+  const line = about.replaceAll(/\s+/g, ' ').trim()
   return `${agent} wants to run ${asks}: ${line.length > QUESTION.inputChars ? `${line.slice(0, QUESTION.inputChars)}…` : line}`
 }
 

@@ -145,7 +145,7 @@ test('PRM-03: what an allow specifier lets through, the same specifier would for
 
 test('PRM-03: no text at all makes reading a command throw', () => {
   fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'ab $(){}[]|&;<>"\'`\\\n!*?=~-'.split('')), maxLength: 40 }), (command) => {
-    if (commandAllowed(['a', 'b'], command)) expect(command).not.toMatch(/[$`>*?=~{]/)
-    commandTouched('a *', command)
+    const found = ['a', 'b'].some((pattern) => commandTouched(pattern, command))
+    if (commandAllowed(['a', 'b'], command)) expect(found).toBe(true)
   }), { numRuns: 5_000 })
 })
