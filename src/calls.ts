@@ -3,89 +3,117 @@ import { noOutcome } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { JsonObject } from './core/json.ts'
 import type { ToolAnswer } from './core/tool.ts'
-import { companionsOf } from './companions.ts'
-import type { CodeResult } from './programs/run-code.ts'
-import { turnOf } from './ready.ts'
+import type { ProgramRun } from './program-run.ts'
 import type { Services } from './services.ts'
 import type { Agent } from './supervisor.ts'
+import type { MainContext, Tool } from './tools/define-tool.ts'
 
 /** What running an agent's calls needs besides the services. */
 export type CallDoors = {
-  /** Its rights, for calls that a program of it makes. */
+  /** Its rights. */
   decide(call: ToolCall): Verdict
-  /** Its `agent` tool. */
-  delegate(input: JsonObject, callId: string): Promise<ToolAnswer>
+  /** What its tools work with, for one call. */
+  context(callId: string, signal: AbortSignal): Omit<MainContext, 'program'>
+  /** Runs a program of its (PRG-03). */
+  program: ProgramRun
+  /** Null when a call may run, else what its model is told. */
+  approved(call: ToolCall, tool: Tool): Promise<ToolOutcome | null>
+  /** Told of what was read and written, by whichever side. */
+  heard(outcomes: readonly ToolOutcome[]): void
 }
 
-/** What a program is not handed: it is one already. */
-export const RUN_CODE = 'run_code'
+/** One agent's calls on the main side. */
+export type Calls = {
+  /** Runs a granted call. Never rejects for the tool's own failure (TOO-01). */
+  run(call: ToolCall): Promise<ToolOutcome>
+  /** The same for a call its own program makes: it is decided over first. */
+  runInner(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome>
+}
 
-/** PRG-03: characters of a program's value. */
-const VALUE_CHARS = 30_000
+export function createCalls(services: Services, agent: Agent, doors: CallDoors): Calls {
+  const { toolbox } = services
+  const { grant } = agent.started
+  /** What changes things happens one after the other, in the order of the calls: each may rest on the one before. */
+  let changes: Promise<unknown> = Promise.resolve()
 
-/** Runs one granted call on the main side. A tool's own failure is an outcome (TOO-01). */
-export async function runCall(services: Services, agent: Agent, doors: CallDoors, call: ToolCall): Promise<ToolOutcome> {
-  const tool = services.toolbox.find(call.name)
-  try {
-    if (!tool?.run) throw new CadreError('INVARIANT', `${call.name} does not run on the main side`)
-    if (isInDoubt(agent, call) && !tool.repeatable) throw new Error('Outcome unknown: the process ended during this call. Check the state before you repeat it.')
-    const answer = await tool.run(call.input as JsonObject, {
-      root: agent.started.grant.root,
-      signal: agent.signal,
-      callId: call.id,
-      delegate: doors.delegate,
-      companions: companionsOf(services, agent),
-      blame: (path, lines) => services.blame(path, lines, agent.signal),
-      program: (code, seconds) => runProgram(services, agent, doors, { code, seconds, callId: call.id }),
-    })
-    // A call that reads no files itself rests on none; those of a sub-agent or a program come with its answer when they are known.
-    const reads = tool.effect === 'delegate' || tool.name === RUN_CODE ? answer.reads : (answer.reads ?? [])
-    return { callId: call.id, tool: call.name, ok: true, text: answer.text, ...(reads && { reads }), ...(answer.hands && { hands: answer.hands }) }
-  } catch (error) {
-    return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
+  /** In its turn among the changes, and at the gate where its agent does not hold it anyway (KIN-05). */
+  function inTurn<T>({ effect }: Tool, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    if (effect !== 'write' && effect !== 'execute') return work()
+    const mine = changes.then(() => (agent.subject.depth === 0 ? gated(services, agent, signal, work) : work()))
+    changes = mine.catch(() => undefined)
+    return mine
   }
+
+  async function run(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+    const tool = toolbox.find(call.name)
+    try {
+      if (!tool) throw new CadreError('INVARIANT', `There is no tool ${call.name}`)
+      if (isInDoubt(agent, call) && !tool.repeatable) throw new Error(inDoubtText(services, agent, call))
+      const refused = await doors.approved(call, tool)
+      if (refused) return refused
+      if (!tool.run) return await readCall(call, signal, 'text')
+      const { run: start } = tool
+      const context = { ...doors.context(call.id, signal), program: (code: string, seconds: number) => doors.program({ code, seconds, callId: call.id }) }
+      const answer = await inTurn(tool, signal, () => start(call.input as JsonObject, context))
+      return outcomeOf(call, answer)
+    } catch (error) {
+      return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
+    }
+  }
+
+  /** A read call that its agent's own thread does not run. */
+  async function readCall(call: ToolCall, signal: AbortSignal, form: Brief['form']): Promise<ToolOutcome> {
+    const brief: Brief = { agent: agent.subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form }
+    const [outcome] = await services.readCalls({ brief, calls: [{ ...call, local: true }], signal })
+    return outcome ?? noOutcome(call)
+  }
+
+  async function runInner(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+    const verdict = doors.decide(call)
+    if (verdict.kind === 'refused') return verdict.outcome
+    if (!verdict.call.local) return run(verdict.call, signal)
+    try {
+      return await readCall(verdict.call, signal, 'data')
+    } catch (error) {
+      return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
+    }
+  }
+
+  const told = async (outcome: Promise<ToolOutcome>): Promise<ToolOutcome> => {
+    const come = await outcome
+    doors.heard([come])
+    return come
+  }
+  return { run: (call) => told(run(call, agent.signal)), runInner: (call, signal) => told(runInner(call, signal)) }
 }
+
+const outcomeOf = (call: ToolCall, { text, ok = true, reads, hands }: ToolAnswer): ToolOutcome =>
+  ({ callId: call.id, tool: call.name, ok, text, ...(reads && { reads }), ...(hands && { hands }) })
 
 /** JRN-04: handed out before the process ended, and nobody knows what became of it. */
 const isInDoubt = ({ restored }: Agent, { id }: ToolCall): boolean => restored?.reply?.calls.some((call) => call.id === id) === true
 
-/** PRG-03: each call of the program passes what a call of its agent passes, and is journaled like one. */
-async function runProgram(services: Services, agent: Agent, doors: CallDoors, { code, seconds, callId }: { readonly code: string; readonly seconds: number; readonly callId: string }): Promise<ToolAnswer> {
-  const { grant } = agent.started
-  const limit = AbortSignal.timeout(seconds * 1000)
-  const tools = grant.tools.map(({ name }) => name).filter((name) => name !== RUN_CODE)
-  const outcomes: ToolOutcome[] = []
-  const run = async (calls: readonly ToolCall[]) => {
-    const turn = turnOf(agent)
-    await services.crew.record(agent.subject, calls.map((call) => ({ type: 'tool.started', data: { turn, call } })))
-    return Promise.all(calls.map(async (call) => {
-      const outcome = await innerCall(services, agent, doors, call)
-      await services.crew.record(agent.subject, [{ type: 'tool.ended', data: { turn, outcome } }])
-      outcomes.push(outcome)
-      return outcome
-    }))
-  }
-  const result = await services.runCode({ code, callId, tools, run, signal: AbortSignal.any([agent.signal, limit]) }).catch((error: unknown) => {
-    if (limit.aborted) throw new Error(`Program stopped: it ran for ${seconds} s.`, { cause: error })
-    throw error
+/** A program may have started agents: they go on, and their results come on their own. */
+function inDoubtText({ journal }: Services, { subject }: Agent, { id }: ToolCall): string {
+  const started = journal.children(subject.agent).flatMap((row) => (row.callId?.startsWith(`${id}/`) ? [`${row.id} (${row.title})`] : []))
+  const agents = started.length > 0 ? ` It had started ${started.join(', ')}: see agent_check.` : ''
+  return `Outcome unknown: the process ended during this call. Check the state before you repeat it.${agents}`
+}
+
+/** KIN-05: the root run holds the gate for each of its calls that change things. */
+async function gated<T>(services: Services, agent: Agent, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const gate = services.gate(agent.started.grant.root)
+  const { gateWait } = services.limits()
+  const limit = AbortSignal.timeout(gateWait * 1000)
+  const writer = { agent: agent.subject.agent, title: agent.started.title, ancestors: [] }
+  const hold = await gate.enter(writer, AbortSignal.any([signal, limit])).catch((error: unknown) => {
+    const { holder } = gate
+    if (!limit.aborted || !holder) throw error
+    throw new Error(`The workspace is held by ${holder.agent} (${holder.title}). Use agent_wait or agent_stop.`, { cause: error })
   })
-  const hands = outcomes.flatMap((outcome) => outcome.hands ?? [])
-  const known = outcomes.every(({ ok, reads }) => !ok || reads !== undefined)
-  return { text: codeText(result), ...(known && { reads: outcomes.flatMap(({ reads }) => reads ?? []) }), ...(hands.length > 0 && { hands }) }
-}
-
-async function innerCall(services: Services, agent: Agent, doors: CallDoors, call: ToolCall): Promise<ToolOutcome> {
-  const verdict = doors.decide(call)
-  if (verdict.kind === 'refused') return verdict.outcome
-  if (!verdict.call.local) return runCall(services, agent, doors, verdict.call)
-  const { grant } = agent.started
-  const brief: Brief = { agent: agent.subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form: 'data' }
-  const [outcome] = await services.readCalls({ brief, calls: [verdict.call], signal: agent.signal })
-  return outcome ?? noOutcome(call)
-}
-
-function codeText({ value, log, note }: CodeResult): string {
-  const whole = value === undefined ? 'null' : JSON.stringify(value)
-  const shown = whole.length <= VALUE_CHARS ? whole : `${whole.slice(0, VALUE_CHARS)}\n[${whole.length - VALUE_CHARS} more characters: return less]`
-  return [shown.toWellFormed(), ...(note ? [`Note: ${note}`] : []), ...(log.trim() ? [`Log:\n${log.trimEnd()}`] : [])].join('\n')
+  try {
+    return await work()
+  } finally {
+    hold.leave()
+  }
 }

@@ -1,9 +1,7 @@
 import { admitted } from './admission.ts'
 import type { Asked } from './admission.ts'
-import { RUN_CODE, runCall } from './calls.ts'
-import type { CallDoors } from './calls.ts'
 import { anchorsOf } from './core/anchors.ts'
-import type { Model, ToolCall, Verdict } from './core/contract.ts'
+import type { Message, Model, ToolCall, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import { isReadOnly } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
@@ -20,7 +18,9 @@ import type { Services } from './services.ts'
 import type { Writer } from './schedule/gate.ts'
 import { blocked } from './supervisor.ts'
 import type { Agent, Crew } from './supervisor.ts'
+import { openToolkit } from './toolkit.ts'
 import { outputCheck } from './tools/output-schema.ts'
+import { RUN_CODE } from './tools/run-code.ts'
 
 /** Puts a run's agent into the crew, as the last step before it begins. */
 export function planAgent(services: Services, ready: Ready): Plan {
@@ -32,32 +32,35 @@ export function planAgent(services: Services, ready: Ready): Plan {
   const offered = offerTo(services, started)
   const output = schema ? { check: outputCheck(schema), retries: services.limits().schemaRetries } : null
   const delegates = grant.tools.some(({ effect }) => effect === 'delegate')
+  const compaction = { window: services.contextWindow(started.model), compactAt: services.limits().compactAt, isOverflow: (error: unknown) => services.isContextOverflow(error) }
+  const delivery = services.delivery(subject.depth)
+  const messages = (): readonly Message[] => (started.origin === null ? [{ role: 'user', text: started.prompt }] : journal.transcript(subject.agent))
   const agent = crew.enlist({ subject, started, model: isProgram ? null : started.model, restored: ready.restored ?? null })
-  const doors: CallDoors = {
-    decide: (call) => offered.decide(call, (known) => {
+  const toolkit = openToolkit(services, agent, {
+    granted: (call) => offered.decide(call, (known) => {
       const verdict = decide(known, grant, toolbox.find(known.name) !== undefined, toolbox.check(known))
       return grant.depth === 0 && verdict.kind === 'refused' ? beyondLimit(services, known, verdict) : verdict
     }),
+    tools: offered.schemas.map(({ name }) => name),
     delegate: (input, callId) => delegate(services, agent, input, callId),
-  }
+    history: () => ready.restored?.messages ?? messages(),
+  })
   return {
     crew,
     agent,
-    gate: subject.depth === 0 || isReadOnly(grant) ? null : { gate: services.gate(grant.root), writer: writerOf(crew, agent) },
+    gate: subject.depth === 0 || isReadOnly(grant) ? null : { now: () => services.gate(grant.root), writer: writerOf(crew, agent) },
     openModel: () => (isProgram ? scriptOf(services, ready) : services.openModel(started.model)),
     cost: (used, usage) => (isProgram ? 0 : services.cost(used, started.model, usage)),
-    messages: () => (started.origin === null ? [{ role: 'user', text: started.prompt }] : journal.transcript(subject.agent)),
+    messages,
     tools: isProgram ? [] : offered.schemas,
-    compaction: isProgram ? null
-      : { window: services.contextWindow(started.model), compactAt: services.limits().compactAt, isOverflow: (error) => services.isContextOverflow(error) },
+    compaction: isProgram ? null : compaction,
     ...(output && { output }),
     notes: ready.notes,
     paced: ready.paced ?? false,
     ...(ready.key !== undefined && { key: ready.key }),
-    delivery: services.delivery(subject.depth),
+    delivery,
     trailer: () => (delegates && !isProgram ? anchorsOf(journal.children(subject.agent)).join('\n') || null : null),
-    decide: doors.decide,
-    runCall: (call) => runCall(services, agent, doors, call),
+    toolkit,
   }
 }
 
@@ -124,6 +127,8 @@ async function started(services: Services, parent: Agent, raw: JsonObject, asked
   try {
     return startAgent(services, admitted(services, parent, raw, asked))
   } catch (error) {
+    // What is wrong with Cadre itself is no refusal.
+    if (!(error instanceof CadreError) || error.code === 'INVARIANT') throw error
     const reason = messageOf(error)
     await services.crew.record(parent.subject, [{ type: 'delegation.refused', data: { reason, input: raw } }])
     throw new CadreError('REFUSED', reason, { cause: error })

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Brief, Host, Job, Message, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage, Verdict } from './core/contract.ts'
+import type { Brief, Host, Job, Message, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage } from './core/contract.ts'
 import { noOutcome } from './core/contract.ts'
 import { messageOf } from './core/errors.ts'
 import type { EventBody } from './core/events.ts'
@@ -25,13 +25,14 @@ import type { Session, SessionOptions } from './host/session.ts'
 import type { Gate, Writer } from './schedule/gate.ts'
 import type { Need } from './schedule/slots.ts'
 import type { Agent, Crew } from './supervisor.ts'
+import type { Toolkit } from './toolkit.ts'
 
 /** A run, decided in full: what is left is to do it. */
 export type Plan = {
   readonly crew: Crew
   readonly agent: Agent
   /** The gate of its root, and who asks there; null for a run that needs none: a reader, and the root run, which asks call by call (KIN-04, 05). */
-  readonly gate: { readonly gate: Gate; readonly writer: Writer } | null
+  readonly gate: { now(): Gate; readonly writer: Writer } | null
   /** Opens the model; a fault here ends the run as `failed (setup)`. */
   openModel(): Model
   /** USD of one request. */
@@ -53,8 +54,7 @@ export type Plan = {
   readonly verification?: Verification
   /** DEL-11: what each of its turns ends with. */
   trailer(): string | null
-  decide(call: ToolCall): Verdict
-  runCall(call: ToolCall): Promise<ToolOutcome>
+  readonly toolkit: Toolkit
 }
 
 /** What happens to the changes of a run that says it is done (VER-01…06). */
@@ -98,9 +98,12 @@ export function beginAgent(plan: Plan, place: Place, options: { readonly queue: 
   return { agent: plan.agent, queued, ended }
 }
 
+/** What a run's last reply was taken for: a value that fits its schema, and whether its background agents go on without it. */
+type Taken = { value?: Json; leaves: boolean }
+
 async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonly queue: boolean; onQueued(ahead: number | null): void }): Promise<RunOutcome> {
   const { crew, agent } = plan
-  const taken: { value?: Json; leaves: boolean } = { leaves: false }
+  const taken: Taken = { leaves: false }
   let model: Model | null = null
   let stop: Stop
   try {
@@ -122,6 +125,19 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
   }
   // From here on no stop changes what it came to, and it reads no more messages.
   agent.ending = true
+  try {
+    return await finished(plan, { stop, taken, model })
+  } finally {
+    agent.slot?.leave()
+    crew.dismiss(agent)
+    // Only now: the next one to write begins after the end of this one, in the journal too.
+    agent.hold?.leave()
+  }
+}
+
+/** Ends what is left of a run and journals what it came to, as journaled: without secrets, for whoever gets it (JRN-08). */
+async function finished(plan: Plan, { stop, taken, model }: { readonly stop: Stop; readonly taken: Taken; readonly model: Model | null }): Promise<RunOutcome> {
+  const { crew, agent } = plan
   const goOn = taken.leaves && stop.ending.status === 'completed' && agent.subject.depth === 0
   const stopped = goOn ? 0 : await endChildren(plan)
   await settled(plan)
@@ -140,24 +156,17 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
     ...(taken.value !== undefined && { value: taken.value }),
   })
   const { reads } = progress
-  try {
-    const ended: EventBody = { type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }
-    const [event] = await crew.record(agent.subject, [ended], plan.key)
-    // As journaled: without secrets, for whoever gets it (JRN-08).
-    return { result: event?.type === 'delegation.ended' ? event.data.result : result, reads }
-  } finally {
-    crew.dismiss(agent)
-    // Only now: the next one to write begins after the end of this one, in the journal too.
-    agent.hold?.leave()
-  }
+  const ended: EventBody = { type: 'delegation.ended', data: { result, ...(reads !== null && plan.key !== undefined && { reads }) } }
+  const [event] = await crew.record(agent.subject, [ended], plan.key)
+  return { result: event?.type === 'delegation.ended' ? event.data.result : result, reads }
 }
 
 /** The host a loop talks to, from the inside out. */
-function wrapped(plan: Plan, session: Session, model: Model, taken: { value?: Json; leaves: boolean }): Host {
+function wrapped(plan: Plan, session: Session, model: Model, taken: Taken): Host {
   const { agent, output } = plan
   const { mailbox, restored } = agent
   const isProgram = model.id === 'script'
-  let host = granted(session.host, (call) => plan.decide(call))
+  let host = granted(session.host, (call) => plan.toolkit.decide(call))
   // A program reads no messages: it waits for its sub-agents itself, or not at all.
   if (!isProgram) {
     host = insistent(host, attends(agent, session, plan.delivery, () => { taken.leaves = true }))
@@ -196,13 +205,13 @@ async function endChildren({ crew, agent }: Plan): Promise<number> {
 const LONGEST_SETTLING = 2_000
 
 /** Resolves when nothing is under way for it any more: calls that ran on this side, and what its verification started. */
-async function settled({ agent, verification }: Plan): Promise<void> {
+async function settled({ agent, verification, toolkit }: Plan): Promise<void> {
   // A call that waited for its children would wait for the place it lent them.
   if (agent.slot?.lent) agent.slot.leave()
   const limit = new AbortController()
   await Promise.race([agent.session?.settled(), pause(LONGEST_SETTLING, undefined, { signal: limit.signal }).catch(() => undefined)])
   limit.abort()
-  await verification?.settled()
+  await Promise.all([toolkit.close(), verification?.settled()])
 }
 
 /**
@@ -213,21 +222,21 @@ function takePlace(plan: Plan): boolean {
   const { crew, agent, gate } = plan
   agent.signal.throwIfAborted()
   if (gate) {
-    agent.hold = gate.gate.take(gate.writer)
+    agent.hold = gate.now().take(gate.writer)
     if (agent.hold === null) return false
   }
   agent.slot = crew.slots.take(needOf(plan))
   return agent.slot !== null
 }
 
-/** The gate before the place: whoever runs never waits for one that waits to run. */
+/** The gate before the place: a place is held by none that waits for a gate, so whoever holds a gate gets a place in the end. */
 async function waitForPlace(plan: Plan, onQueued: (ahead: number) => void): Promise<void> {
   const { crew, agent } = plan
   const { slots } = crew
-  const gate = agent.hold === null ? plan.gate : null
-  const writersAhead = gate ? gate.gate.waiting + 1 : null
+  const gate = agent.hold === null ? (plan.gate?.now() ?? null) : null
+  const writersAhead = gate ? gate.waiting + 1 : null
   const place = (async () => {
-    if (gate) agent.hold = await gate.gate.enter(gate.writer, agent.signal)
+    if (gate && plan.gate) agent.hold = await gate.enter(plan.gate.writer, agent.signal)
     agent.slot = await slots.enter(agent.signal, needOf(plan))
   })()
   const ahead = writersAhead ?? Math.max(0, slots.queued - 1) // its turn may have come this very moment (KIN-08)
@@ -266,7 +275,8 @@ function startSession(plan: Plan, model: Model): Session {
     signal: agent.signal,
     record: (events) => crew.record(subject, events),
     onDelta: (delta) => crew.show(subject, { type: 'delta', data: delta.kind === 'reset' ? { kind: 'reset', text: '' } : delta }),
-    runCall: (call) => plan.runCall(call),
+    runCall: (call) => plan.toolkit.run(call),
+    heard: (outcomes) => plan.toolkit.heard(outcomes),
     ...(plan.compaction && { compaction: { ...plan.compaction, ...(autoCompactWindow !== undefined && { autoCompactWindow }) } }),
     trailer: () => plan.trailer(),
     now: () => Date.now(),

@@ -1,6 +1,10 @@
 import type { ChosenModel, ModelChoice } from './choose-model.ts'
+import type { AgentShell } from './agent-shell.ts'
+import type { Permissions } from './approval.ts'
 import type { AgentType, Program } from './core/agent-type.ts'
 import type { Model, Usage } from './core/contract.ts'
+import type { EventSubject } from './core/events.ts'
+import type { Grant } from './core/grant.ts'
 import type { ToolAnswer } from './core/tool.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import type { Journal } from './journal/journal.ts'
@@ -11,9 +15,11 @@ import type { CodeResult, runCode } from './programs/run-code.ts'
 import type { ProjectTexts } from './prompts/project-texts.ts'
 import type { Place } from './run.ts'
 import type { Gate } from './schedule/gate.ts'
+import type { SeenTexts } from './seen-files.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Crew } from './supervisor.ts'
 import type { Runner } from './threads/runner.ts'
+import type { WebAccess } from './tools/web-fetch/web-access.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
 /** What starting an agent needs of the rest of the system. */
@@ -26,6 +32,8 @@ export type Services = {
     require(written: string | undefined): AgentType
     /** VER-02: the built-in one, whatever else has its name. Throws INVARIANT when the installation has none. */
     verifier(): AgentType
+    /** The canonical name of the type a text names, or the text itself. */
+    nameOf(written: string): string
     /** Whether such a name asks for a fork (TYP-17). */
     isFork(written: string): boolean
     /** Those a model may name. */
@@ -49,6 +57,11 @@ export type Services = {
   readonly environment: Environment
   /** What of its parent's conversation a child begins with (PRO-06). */
   readonly history: HistoryChoice
+  /** An agent's bash; nothing is started before its first command. */
+  openShell(subject: EventSubject, grant: Grant): AgentShell
+  permissions(): Permissions
+  readonly seenTexts: SeenTexts
+  readonly web: WebAccess
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>
   readonly inThread: Place
   /** Read calls in a thread, for an agent whose loop is elsewhere. */
@@ -58,7 +71,7 @@ export type Services = {
   /** The write gate of a root (KIN-04). */
   gate(root: string): Gate
   /** As they are now (SET-02). `wait` in seconds. */
-  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number; readonly compactAt: number }
+  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number; readonly gateWait: number; readonly compactAt: number }
   /** Whether results may come on their own (DEL-08). */
   notifies(): boolean
   delegationTools(): DelegationTools

@@ -108,6 +108,7 @@ export function createSessions(options: {
     crews.add(crew)
     signal?.addEventListener('abort', onAbort, { once: true })
     let status = 'failed'
+    let outcome: T & { readonly session: string }
     try {
       await crew.record(crew.root, [
         { type: 'session.started', data: { kind, title, cwd, root, version: VERSION } },
@@ -118,20 +119,17 @@ export function createSessions(options: {
       status = done.status
       if (crew.list().length > 0) tellOutcome(Promise.resolve({ ...done.value, session: crew.session }))
       await crew.empty()
-      await end()
-      tellOutcome(Promise.resolve({ ...done.value, session: crew.session }))
+      outcome = { ...done.value, session: crew.session }
     } catch (error) {
       crew.stopAll({ ...STOPPED_BY_USER, reason: `The session failed: ${messageOf(error)}` })
       await allEnded(crew)
-      await end()
       throw error
-    }
-
-    async function end(): Promise<void> {
+    } finally {
       signal?.removeEventListener('abort', onAbort)
       crews.delete(crew)
       await crew.record(crew.root, [{ type: 'session.ended', data: { status } }])
     }
+    tellOutcome(Promise.resolve(outcome))
   }
 
   return {

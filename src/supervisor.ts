@@ -5,6 +5,7 @@ import type { Restored } from './core/restored.ts'
 import type { RunOutcome } from './core/result.ts'
 import type { Stop } from './core/status.ts'
 import { PARENT_ENDED } from './core/status.ts'
+import type { TodoItem } from './core/todo-item.ts'
 import { Stopped } from './core/stopped.ts'
 import { createMailbox } from './host/mailbox.ts'
 import type { Debt, Mailbox } from './host/mailbox.ts'
@@ -53,6 +54,8 @@ export type Agent = Enlisted & {
   answered: boolean
   /** KIN-14. */
   repeating: boolean
+  /** Its own list, as it last wrote it (TOO-11). */
+  todo: readonly TodoItem[]
   /** What was paid for in this process and no reply carries (BUD-06). */
   readonly lost: { readonly model: string; readonly usage: Usage }[]
   /** Its place among the running ones, while it has one. */
@@ -161,6 +164,7 @@ export function createCrew(options: {
         ending: false,
         answered: false,
         repeating: false,
+        todo: [],
         slot: null,
         hold: null,
         lost: [],
@@ -229,4 +233,16 @@ export async function blocked<T>({ slot, hold, clock }: Agent, work: () => Promi
       })
     }
   }
+}
+
+/** It waits for somebody's word: its place is another's meanwhile, its right to write stays its own (PRM-08). The time is none of its own (KIN-12). */
+export async function waiting<T>({ slot, clock }: Agent, work: () => Promise<T>): Promise<T> {
+  slot?.lend()
+  return clock.without(async () => {
+    try {
+      return await work()
+    } finally {
+      await slot?.reclaim()
+    }
+  })
 }

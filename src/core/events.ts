@@ -21,6 +21,8 @@ export type EventBody =
   | { readonly type: 'delta'; readonly data: { readonly kind: 'text' | 'reasoning' | 'reset'; readonly text: string } }
   | { readonly type: 'tool.started'; readonly data: { readonly turn: number; readonly call: ToolCall } }
   | { readonly type: 'tool.ended'; readonly data: { readonly turn: number; readonly outcome: ToolOutcome } }
+  | { readonly type: 'approval.asked'; readonly data: { readonly id: string; readonly agent: string; readonly tool: string; readonly input: JsonObject; readonly question: string; readonly why: string } }
+  | { readonly type: 'approval.answered'; readonly data: { readonly id: string; readonly approved: boolean; readonly reason?: string } }
   | { readonly type: 'message.sent'; readonly data: { readonly text: string; readonly from: Sender; readonly about?: string } }
   | { readonly type: 'notification'; readonly data: Notification }
   | { readonly type: 'rate.paused'; readonly data: { readonly provider: string; readonly attempt: number; readonly waitMs: number; readonly reason: string } }
@@ -63,6 +65,8 @@ export type FrozenType = {
   readonly autoCompactWindow?: number
   /** Whether all of this type run in the background (KIN-01). */
   readonly background?: true
+  /** Where it keeps its memory (PRO-05); absent: nowhere. Both absolute. */
+  readonly memory?: { readonly base: string; readonly path: string }
 }
 
 /** Enough to show, continue and resume an agent: its version, rights and whole prompt. */

@@ -34,6 +34,8 @@ export type SessionOptions = {
   onDelta(delta: Delta): void
   /** Runs one granted call on the main side; never rejects for the tool's own failure. */
   runCall(call: ToolCall): Promise<ToolOutcome>
+  /** Told of the outcomes the far side handed in. */
+  heard(outcomes: readonly ToolOutcome[]): void
   /** How its history is kept within what its model holds (PRO-08); none for a program. */
   readonly compaction?: {
     /** Tokens. */
@@ -131,6 +133,7 @@ export function openSession(options: SessionOptions): Session {
     const outcomes = inHand.map((call): ToolOutcome => own.get(call.id) ?? theirs.get(call.id) ?? noOutcome(call))
     const events = outcomes.filter(({ callId }) => !own.has(callId)).map((outcome): EventBody => ({ type: 'tool.ended', data: { turn, outcome } }))
     noteReads(outcomes)
+    options.heard(outcomes.filter(({ callId }) => !own.has(callId)))
     messages.push({ role: 'tool', outcomes })
     inHand = []
     own = new Map()

@@ -47,7 +47,9 @@ export function openChildReader(db: DatabaseSync, file: string): ChildReader {
         continue
       }
       const started = text(row, 'event') === 'delegation.started' ? number(row, 'time') : null
-      children.set(id, { ...(before ?? begunChild(row)), started: before?.started ?? started })
+      // One that goes on after an interruption may do so in the background.
+      const now = begunChild(row)
+      children.set(id, { ...(before ?? now), background: now.background, started: before?.started ?? started })
     }
     return [...children.values()]
   }

@@ -5,7 +5,7 @@ export type Writer = { readonly agent: string; readonly title: string; readonly 
 export type Hold = {
   /** Lets agents below its own write while that one is blocked on them. May be called once per child. */
   lend(): void
-  /** Ends one `lend`; after the last one, resolves when none of them writes any more, ahead of those that have not begun. */
+  /** Ends one `lend`; resolves when all are ended and none of them writes any more, ahead of those that have not begun. */
   reclaim(): Promise<void>
   /** Gives the right back for good; a second call does nothing. */
   leave(): void
@@ -21,9 +21,12 @@ export type Gate = {
   readonly holder: Writer | null
   /** How many wait. */
   readonly waiting: number
+  /** Whether nobody is in it or waits. */
+  readonly isIdle: boolean
 }
 
-type Held = { readonly writer: Writer; lent: number; back: (() => void) | null }
+/** `back`: what resolves once it is its own again, for all who wait for that. */
+type Held = { readonly writer: Writer; lent: number; back: PromiseWithResolvers<void> | null }
 type Waiting = { readonly writer: Writer; readonly go: (held: Held) => void }
 
 /**
@@ -37,7 +40,7 @@ export function createGate(): Gate {
 
   function mayEnter({ ancestors }: Writer): boolean {
     const inner = stack.at(-1)
-    return inner === undefined || (inner.lent > 0 && inner.back === null && ancestors.includes(inner.writer.agent))
+    return inner === undefined || (inner.lent > 0 && ancestors.includes(inner.writer.agent))
   }
 
   function push(writer: Writer): Held {
@@ -49,8 +52,8 @@ export function createGate(): Gate {
   /** Hands on what has become free: to the one that lent it, then to who waits, in order. */
   function pump(): void {
     const inner = stack.at(-1)
-    if (inner?.back) {
-      inner.back()
+    if (inner?.back && inner.lent === 0) {
+      inner.back.resolve()
       inner.back = null
       return
     }
@@ -66,22 +69,18 @@ export function createGate(): Gate {
       pump()
     },
     async reclaim() {
-      if (held.lent > 1 || !stack.includes(held) || stack.at(-1) === held) {
-        held.lent -= 1
-        return
-      }
-      const { promise, resolve } = Promise.withResolvers<void>()
-      held.back = resolve
-      await promise
       held.lent -= 1
-      // It lent to another child while it waited for its own turn.
-      if (held.lent > 0) pump()
+      if (!stack.includes(held)) return
+      held.back ??= Promise.withResolvers()
+      const { promise } = held.back
+      pump()
+      await promise
     },
     leave() {
       const at = stack.indexOf(held)
       if (at < 0) return
       stack.splice(at, 1)
-      held.back?.()
+      held.back?.resolve()
       held.back = null
       pump()
     },
@@ -119,6 +118,9 @@ export function createGate(): Gate {
     get waiting() {
       return queue.size
     },
+    get isIdle() {
+      return stack.length === 0 && queue.size === 0
+    },
   }
 }
 
@@ -126,8 +128,12 @@ export function createGate(): Gate {
 export function createGates(): (root: string) => Gate {
   const gates = new Map<string, Gate>()
   return (root) => {
-    const known = gates.get(root) ?? createGate()
-    gates.set(root, known)
-    return known
+    const known = gates.get(root)
+    if (known) return known
+    // Roots come and go with worktrees: those nobody is in are forgotten.
+    for (const [other, gate] of gates) if (gate.isIdle) gates.delete(other)
+    const gate = createGate()
+    gates.set(root, gate)
+    return gate
   }
 }

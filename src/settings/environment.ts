@@ -14,6 +14,8 @@ const VARIABLES: readonly Variable[] = [
   { name: 'CADRE_MAX_RUNNING', section: 'limits', key: 'maxRunning', read: toNumber },
   { name: 'CADRE_CLAUDE_AGENTS', key: 'claudeAgents', read: toBoolean },
   { name: 'CADRE_TASK_NOTIFY', section: 'tasks', key: 'notify', read: toBoolean },
+  { name: 'CADRE_APPROVALS', key: 'approvals', read: String },
+  { name: 'CADRE_SANDBOX', key: 'sandbox', read: String },
   { name: 'CADRE_JOURNAL', section: 'journal', key: 'path', read: String },
 ]
 

@@ -3,17 +3,10 @@
  * Take a line out when its feature comes. A name stands for all below it.
  */
 export const LATER: readonly string[] = [
-  'limits.gateWait',
   'limits.stopHookBlocks',
   'budget',
-  'permissions',
-  'approvals',
-  'approvalTimeout',
   'hooks',
   'mcpServers',
-  'bash',
-  'sandbox',
-  'shell',
   'worktrees',
   'disableAllHooks',
   'allowManagedHooksOnly',
@@ -23,6 +16,6 @@ export const LATER: readonly string[] = [
 ]
 
 /** Environment variables of those. */
-export const LATER_VARIABLES: readonly string[] = ['CADRE_APPROVALS', 'CADRE_SANDBOX']
+export const LATER_VARIABLES: readonly string[] = []
 
 export const comesLater = (name: string): boolean => LATER.some((key) => name === key || name.startsWith(`${key}.`))

@@ -4,12 +4,22 @@ import type { Entry } from './layer.ts'
 import { SETTINGS } from './schema.ts'
 import type { Settings } from './settings.ts'
 
-/** Puts checked layers over `base`, lowest first: a later one wins per setting, and per entry of a map. */
+/** Puts checked layers over `base`, lowest first: a later one wins per setting, and per entry of a map; rules add up. */
 export function merge(base: Settings, layers: readonly (readonly Entry[])[]): Settings {
   let all: Json = base
-  for (const { path, value } of layers.flat()) all = placed(all, path, value)
+  for (const { path, value } of layers.flat()) all = placed(all, path, ADDS_UP.includes(path.join('.')) ? added(all, path, value) : value)
   return SETTINGS.parse(all)
 }
+
+/** PRM-03: rules of every layer count. */
+const ADDS_UP: readonly string[] = ['permissions.allow', 'permissions.ask', 'permissions.deny']
+
+function added(all: Json, path: readonly string[], value: Json): Json {
+  const before = path.reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), all)
+  return [...(isList(before) ? before : []), ...(isList(value) ? value : [])]
+}
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function placed(at: Json | undefined, [key, ...rest]: readonly string[], value: Json): Json {
   if (key === undefined) return value

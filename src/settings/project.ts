@@ -12,6 +12,9 @@ const LOWERABLE = /^(limits|programs)\.|^models\.maxTries$/
 /** Features an untrusted project may switch off. */
 const SWITCHES: readonly string[] = ['claudeAgents', 'instructions', 'tasks.notify']
 
+/** Rules that only take away. */
+const FORBIDDING: readonly string[] = ['permissions.ask', 'permissions.deny']
+
 const USER_FILE = 'move it to the settings of your user folder, or name a variable in apiKeyEnv'
 
 /**
@@ -41,6 +44,10 @@ export function restrictProject(entries: readonly Entry[], { layer, root, truste
 
 function narrows({ path, value }: Entry, below: Settings): boolean {
   const name = nameOf(path)
+  if (FORBIDDING.includes(name)) return true
+  if (name === 'permissions.mode') return value === 'plan' || value === 'explore' || value === 'dontAsk'
+  if (name === 'approvals') return value === 'decline'
+  if (name === 'sandbox') return value === 'require'
   if (name === 'allowedModels') return Array.isArray(value) && value.every((model) => below.allowedModels.includes(String(model)))
   const held = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), below)
   if (SWITCHES.includes(name)) return value === false || held === true

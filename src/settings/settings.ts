@@ -35,11 +35,22 @@ export type Settings = {
     readonly schemaRetries: number
     /** The longest `agent_wait` without a `timeout`. */
     readonly wait: number
+    /** How long a call of the root run waits for the write gate (KIN-05). */
+    readonly gateWait: number
   }
   /** What becomes of a parent that has nothing left to do while its background agents run (DEL-04, 05); null: `turn` where a user sits, else `wait`. */
   readonly delivery: { readonly onIdle: 'turn' | 'wait' | 'nudge' | null; readonly maxNudges: number; readonly coalesce: number }
   readonly tasks: { readonly notify: boolean }
   readonly delegation: { readonly tools: 'agent' | 'each' | 'both' }
+  /** `mode` as written (PRM-01); the lists of all layers add up (PRM-03). */
+  readonly permissions: { readonly mode: string; readonly allow: readonly string[]; readonly ask: readonly string[]; readonly deny: readonly string[] }
+  /** What becomes of a call that asks (PRM-06, 07); null: `bubble` where somebody listens, else `decline`. */
+  readonly approvals: 'bubble' | 'decline' | null
+  readonly approvalTimeout: number
+  readonly bash: { readonly timeout: number }
+  readonly sandbox: 'auto' | 'require' | 'off'
+  /** Names of variables that agents' commands are given besides (SHL-05). */
+  readonly shell: { readonly env: readonly string[] }
   readonly verify: { readonly command: string | null; readonly threshold: number; readonly maxAttempts: number; readonly maxTurns: number }
   /** Whether AGENTS.md and CLAUDE.md go into prompts (PRO-03). */
   readonly instructions: boolean

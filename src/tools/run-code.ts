@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { defineTool } from './define-tool.ts'
 
+/** What a program is not handed: it is one already. */
+export const RUN_CODE = 'run_code'
+
 /** seconds */
 const TIMEOUT = { default: 600, most: 3_600 }
 
@@ -9,7 +12,7 @@ const TIMEOUT = { default: 600, most: 3_600 }
  * of its own.
  */
 export const runCode = defineTool({
-  name: 'run_code',
+  name: RUN_CODE,
   effect: 'read',
   repeatable: false,
   description: 'Run JavaScript that calls your other tools: an async function body with tools.<name>(input) and log(); return a value. One turn for many calls; a failed call throws.',

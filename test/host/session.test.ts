@@ -40,6 +40,7 @@ function session(replies: readonly Reply[], options: Partial<SessionOptions> = {
     signal: new AbortController().signal,
     record: async (more) => void events.push(...more),
     onDelta: () => {},
+    heard() {},
     runCall: async ({ id, name }) => ({ callId: id, tool: name, ok: true, text: `main ran ${name}` }),
     now: () => 0,
     cost: (_model, { output }) => output / 100,

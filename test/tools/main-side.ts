@@ -19,6 +19,7 @@ export const mainContext = (given: Partial<MainContext> & { readonly root: strin
   delegate: absent('delegation'),
   companions: { send: absent('companions'), stop: absent('companions'), wait: absent('companions'), list: absent('companions'), check: absent('companions') },
   blame: absent('blame'),
+  program: absent('program'),
   files: { hashOf: absent('files'), seenText: absent('files') },
   shell: { run: absent('shell') },
   web: { lookup: absent('web'), allows: absent('web') },
