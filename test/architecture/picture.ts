@@ -30,7 +30,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Rooms of one level never import each other. */
-const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify']
+const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify', 'shell']
 
 /** The only places that know several rooms. */
 const CORRIDOR = [
@@ -40,6 +40,8 @@ const CORRIDOR = [
 
 /** The read tools' functions: they run in the worker too. */
 const READING = 'src/tools/reading/'
+/** A pure library, which its room imports: what it builds runs in processes. */
+const POLICY = 'sandbox/shell/'
 const GUEST = 'sandbox/isolate/guest/'
 const NEVER_SHIPPED = /^(test|bench|scripts)\/|^[^/]+\.config\.ts$/
 const DRAWERS = /(^|\/)(utils?|helpers?|common|types)(\/|\.[cm]?[jt]s$)/
@@ -118,6 +120,7 @@ function againstPath(file: string, specifier: string, target: string, { typeOnly
   if (from.room === 'sandbox') {
     return to.room === 'core' || target.startsWith(READING) ? [] : ['sandbox imports core and the read tools only']
   }
+  if (from.room === 'shell' && target.startsWith(POLICY)) return []
   if (to.room === 'sandbox') return ['src starts sandbox by URL, never by import; shared types live in core']
   if (from.level > to.level) return []
   return [from.level === to.level ? `never sideways (${from.room} to ${to.room})` : `only down (${from.room} to ${to.room})`]
