@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'GUARD' // the far side of a port asked for something not on its list
   | 'STOPPED' // the run was ended from outside: see its status
   | 'ISOLATE_UNAVAILABLE'
+  | 'SHELL' // a shell that cannot be confined, started or used any more
   | 'JOURNAL'
   | 'INVARIANT' // a fault of our own
 

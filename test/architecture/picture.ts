@@ -37,16 +37,18 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Rooms of one level never import each other. */
-const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'hooks', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify']
+const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'hooks', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify', 'shell']
 
 /** The only places that know several rooms. */
 const CORRIDOR = [
-  'supervisor.ts', 'delegate.ts', 'calls.ts', 'ready.ts', 'admission.ts', 'run.ts', 'ending.ts', 'services.ts', 'companions.ts', 'delivery.ts', 'offer.ts', 'resume.ts', 'verification.ts', 'agent-as-tool.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'todo-file.ts', 'todo-text.ts', 'prompt.ts', 'api.ts',
+  'supervisor.ts', 'delegate.ts', 'toolkit.ts', 'calls.ts', 'approval.ts', 'program-run.ts', 'seen-files.ts', 'agent-shell.ts', 'ready.ts', 'admission.ts', 'run.ts', 'ending.ts', 'services.ts', 'companions.ts', 'delivery.ts', 'offer.ts', 'resume.ts', 'verification.ts', 'agent-as-tool.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'todo-file.ts', 'todo-text.ts', 'prompt.ts', 'api.ts',
   'teller.ts', 'version.ts', 'sweep',
 ]
 
 /** The read tools' functions: they run in the worker too. */
 const READING = 'src/tools/reading/'
+/** A pure library, which its room imports: what it builds runs in processes. */
+const POLICY = 'sandbox/shell/'
 const GUEST = 'sandbox/isolate/guest/'
 const NEVER_SHIPPED = /^(test|bench|scripts)\/|^[^/]+\.config\.ts$/
 const DRAWERS = /(^|\/)(utils?|helpers?|common|types)(\/|\.[cm]?[jt]s$)/
@@ -125,6 +127,7 @@ function againstPath(file: string, specifier: string, target: string, { typeOnly
   if (from.room === 'sandbox') {
     return to.room === 'core' || target.startsWith(READING) ? [] : ['sandbox imports core and the read tools only']
   }
+  if (from.room === 'shell' && target.startsWith(POLICY)) return []
   if (to.room === 'sandbox') return ['src starts sandbox by URL, never by import; shared types live in core']
   if (from.level > to.level) return []
   return [from.level === to.level ? `never sideways (${from.room} to ${to.room})` : `only down (${from.room} to ${to.room})`]
