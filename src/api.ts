@@ -12,6 +12,8 @@ import type { HistoryChoice } from './prompts/history.ts'
 import type { Settings } from './settings/settings.ts'
 import type { SweepDoors, SweepOptions } from './sweep/contract.ts'
 import type { SweepSummary } from './sweep/summary.ts'
+import type { ApprovalRequest } from './approval.ts'
+import type { ApprovalAnswer } from './permissions/approvals.ts'
 import type { Runner } from './threads/runner.ts'
 
 /** What a host application decides. Everything has a default that is right for a command line. */
@@ -35,6 +37,8 @@ export type OrchestratorOptions = {
   readonly onDiagnostic?: (diagnostic: Diagnostic) => void
   /** False: no run may delegate (AGT-01). `messages`: what of its parent's conversation a child begins with; default none (PRO-06). */
   readonly delegation?: false | { readonly messages?: HistoryChoice }
+  /** Decides over calls that ask (PRM-07); without it, or with the setting `approvals` at `decline`, they are declined (PRM-06). */
+  readonly onApproval?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>
   /** Hear every delegation at every depth (PRM-15). */
   readonly onDelegationStart?: (delegation: DelegationInfo) => void
   readonly onDelegationComplete?: (delegation: DelegationInfo & AgentResult) => void

@@ -58,7 +58,8 @@ export function judgeOf(services: Services, agent: Agent, { sandboxed }: { sandb
     const permissions = services.permissions()
     const input = isObject(call.input) ? call.input : {}
     const written = name === 'agent' && typeof input['subagent_type'] === 'string' ? input['subagent_type'] : null
-    return judge({ tool: name, effect, input, ...(written !== null && { agentType: types.nameOf(written) }) }, {
+    const granted = grant.tools.find((held) => held.name === name)?.effect ?? effect
+    return judge({ tool: name, effect: granted, input, ...(written !== null && { agentType: types.nameOf(written) }) }, {
       mode: grant.mode, rules: permissions.rules, place: place(permissions), sandboxed: sandboxed(), memoryFolder: frozen.memory?.path ?? null, searchesHide: false,
     })
   }

@@ -36,8 +36,9 @@ export function createCalls(services: Services, agent: Agent, doors: CallDoors):
   /** What changes things happens one after the other, in the order of the calls: each may rest on the one before. */
   let changes: Promise<unknown> = Promise.resolve()
 
-  /** In its turn among the changes, and at the gate where its agent does not hold it anyway (KIN-05). */
-  function inTurn<T>({ effect }: Tool, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** In its turn among the changes, and at the gate where its agent does not hold it anyway (KIN-05). What it can do is what it was granted. */
+  function inTurn<T>({ name }: Tool, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const effect = grant.tools.find((tool) => tool.name === name)?.effect
     if (effect !== 'write' && effect !== 'execute') return work()
     const mine = changes.then(() => (agent.subject.depth === 0 ? gated(services, agent, signal, work) : work()))
     changes = mine.catch(() => undefined)

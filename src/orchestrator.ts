@@ -28,6 +28,17 @@ import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
 import type { Services } from './services.ts'
 import { createGates } from './schedule/gate.ts'
+import { createSeenTexts } from './seen-files.ts'
+import { livePermissions } from './live-permissions.ts'
+import { probeShell } from './shell/probe.ts'
+import type { Probe } from './shell/probe.ts'
+import type { Settings } from './settings/settings.ts'
+import { permissionModeNamed } from './core/permission-mode.ts'
+import type { PermissionMode } from './core/agent-type.ts'
+import { agentShell } from './agent-shell.ts'
+import { memoryFolder } from './tools/remembering/memory-folder.ts'
+import { publicWeb } from './tools/web-fetch/public-web.ts'
+import { WRITING_TOOLS } from './tools/writing-tools.ts'
 import { createSessions } from './sessions.ts'
 import { liveSettings } from './settings/live.ts'
 import { userFolder } from './settings/user-folder.ts'
@@ -138,9 +149,13 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   const watchSoon = (options.watch ?? true) ? setTimeout(() => void types.watch(), WATCH_AFTER_MS).unref() : undefined
 
-  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck, runCodeTool])
+  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck, runCodeTool, ...WRITING_TOOLS])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const gate = createGates()
+  const seenTexts = createSeenTexts()
+  /** Looked for once; null: nothing is to confine commands. */
+  let sandbox: Probe | null = null
+  const permissions = livePermissions(() => live.current().settings, { root, home: userHome, onDiagnostic, approver: options.onApproval ?? null })
   const git = openGit(root)
   const project = openProjectTexts({
     root,
@@ -159,10 +174,17 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   const delegation = options.delegation ?? {}
   const facts = delegation === false ? toolbox.facts.filter(({ effect }) => effect !== 'delegate') : toolbox.facts
+  const confines = () => sandbox !== null && sandbox.kind !== null
+  /** SHL-04: without a sandbox that is required there is no bash. */
+  const toolFacts = () => (live.current().settings.sandbox === 'require' && !confines() ? facts.filter(({ name }) => name !== 'bash') : facts)
+  /** Looks once for what can confine commands; the first run waits for it. */
+  async function lookForSandbox(): Promise<void> {
+    sandbox ??= live.current().settings.sandbox === 'off' ? null : await probeShell()
+  }
   // Each layer that delegates keeps a thread for itself (KIN-05), so there can be no more of them than places for such agents.
   const deepest = maxLenders + 1
   const newGrant = (of?: boolean | readonly string[]) =>
-    rootGrant({ tools: facts, root, mode: 'default', ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
+    rootGrant({ tools: toolFacts(), confinesShell: confines(), root, mode: modeOf(live.current().settings), ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
   if (settings.limits.maxDepth > deepest) {
     onDiagnostic({ path: 'limits.maxDepth', line: 1, severity: 'warning', message: `${settings.limits.maxDepth} layers need more threads than the ${threads.cap} there are`, remedy: `${deepest} count` })
   }
@@ -188,19 +210,24 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     crew,
     toolbox,
     journal,
-    types: { require: (written) => types.require(written), verifier, isFork: (written) => types.isFork(written), startable, segment },
+    types: { require: (written) => types.require(written), nameOf: (written) => types.find(written)?.name ?? written, verifier, isFork: (written) => types.isFork(written), startable, segment },
     chooseModel: (choice) => models.choose(choice),
     openModel: (id) => models.current().open(id),
     cost(used, asked, usage) {
       const { cacheTtl } = live.current().settings.models
       return models.current().cost(used, usage, cacheTtl) ?? models.current().cost(asked, usage, cacheTtl) ?? 0
     },
+    memoryFolder: (type) => memoryFolder(type, { root: main, home, userHome }),
     contextWindow,
     isContextOverflow,
     scriptModel: (type, program, run) => scriptModel({ programs, type: { ...type, program }, ...run }),
     project,
     environment,
     history: (delegation === false ? undefined : delegation.messages) ?? 'none',
+    openShell: (grant) => agentShell(grant, { probe: sandbox, userHome, hidden: [home], env, passed: live.current().settings.shell.env }),
+    permissions,
+    seenTexts,
+    web: publicWeb,
     async blame(path, lines, signal) {
       const head = headFile(root)
       const hash = head === null ? null : hashFile(root, head)
@@ -248,6 +275,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     journal,
 
     async run({ agent, model: flag, signal, types: of, onIdle, onAnswer, changedFiles, ...request }) {
+      await lookForSandbox()
       const type = agent === undefined ? null : types.require(agent)
       const model = type?.program ? null : await models.chooseRoot(flag, type?.model ?? null)
       const narrowed = narrowRoot(newGrant(of), { ...request, type })
@@ -260,6 +288,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
 
     async resume({ session: written, prompt, signal, onIdle, onAnswer, changedFiles }) {
+      await lookForSandbox()
       const { subject, title } = sessionToResume(journal, written, prompt ?? null)
       const session = { kind: 'run', title, limits: slotLimits(), resumed: subject, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
@@ -296,6 +325,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     settled: () => sessions.settled(),
 
     async sweep({ agent, model: flag, parallel, signal, stdin, onProgress, ...request }) {
+      await lookForSandbox()
       const type = types.require(agent)
       const model = type.program ? null : await models.chooseRoot(flag, type.model)
       const reducer = request.reduce ? { type: types.require('general'), model: await models.chooseRoot(flag, null) } : null
@@ -346,6 +376,9 @@ type RootDoors = {
   readonly onAnswer?: ((text: string) => void) | undefined
   readonly changedFiles?: ChangeOptions['changedFiles'] | undefined
 }
+
+/** The setting is checked when it is read. */
+const modeOf = ({ permissions }: Settings): PermissionMode => permissionModeNamed(permissions.mode) ?? 'default'
 
 const notRunning = (id: string): CadreError => new CadreError('NOT_FOUND', `No agent ${id} is running here.`)
 

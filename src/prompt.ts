@@ -23,16 +23,18 @@ export type PromptOptions = {
   segment(types: readonly AgentType[]): string
   /** PRO-03, PRO-04; absent: none. */
   readonly project?: ProjectTexts
+  /** PRO-05: what its `MEMORY.md` says; absent: it keeps none. */
+  readonly memory?: string
 }
 
 /** A named piece of a system prompt. */
-export type PromptPart = { readonly part: 'base rules' | 'role' | 'instructions' | 'skills' | 'types' | 'depth'; readonly text: string }
+export type PromptPart = { readonly part: 'base rules' | 'role' | 'instructions' | 'skills' | 'memory' | 'types' | 'depth'; readonly text: string }
 
 /** The system prompt of a run, byte-equal for every run of one type version with the same startable types and project texts (MOD-07, PRO-01). */
 export const systemPrompt = (options: PromptOptions): string => promptParts(options).map(({ text }) => text).join(BETWEEN)
 
 /** The pieces of a system prompt in the order of PRO-01; those that say nothing are left out. */
-function promptParts({ type, isRoot, grant, project, ...options }: PromptOptions): readonly PromptPart[] {
+function promptParts({ type, isRoot, grant, project, memory, ...options }: PromptOptions): readonly PromptPart[] {
   const delegates = grant.tools.some(({ name }) => name === 'agent')
   const startable = options.segment(delegates ? options.startable.filter(({ name }) => mayStart(grant, name)) : [])
   const parts: readonly PromptPart[] = [
@@ -40,6 +42,7 @@ function promptParts({ type, isRoot, grant, project, ...options }: PromptOptions
     { part: 'role', text: type?.prompt ? `# Your role: ${type.name}\n${type.prompt}` : '' },
     { part: 'instructions', text: project?.instructions(type) ?? '' },
     { part: 'skills', text: type && project ? project.skills(type) : '' },
+    { part: 'memory', text: memory === undefined ? '' : `# Your memory (MEMORY.md)\n${memory || 'It is empty. Note with the memory tool what you want to know next time.'}` },
     { part: 'types', text: startable ? `# Sub-agents you can start\n${startable}` : '' },
     { part: 'depth', text: grant.depth === 0 ? NO_DELEGATION : '' },
   ]

@@ -11,6 +11,8 @@ import { systemPrompt } from './prompt.ts'
 import { firstMessage } from './prompts/environment.ts'
 import type { Services } from './services.ts'
 import type { Agent } from './supervisor.ts'
+import type { MemoryFolder } from './tools/define-tool.ts'
+import { memoryText } from './tools/remembering/memory-text.ts'
 import type { DelegationInput } from './tools/agent.ts'
 
 /** An agent to start, whoever asked for it: a parent model's call, a sweep's item, or the user. */
@@ -58,12 +60,14 @@ export function readyAgent(services: Services, start: Start): Ready {
   const { grant } = narrowed
   const schema = input?.outputSchema ?? type?.outputSchema
   const effort = (forks ? null : (input?.effort ?? type?.effort)) ?? start.inheritedEffort ?? null
+  const memory = type && grant.tools.some(({ name }) => name === 'memory') ? services.memoryFolder(type) : null
   const frozen: FrozenType = {
     ...(effort !== null && { effort }),
     cacheTtl: (forks ? forks.started.frozen : type)?.cacheTtl ?? services.limits().cacheTtl,
     ...(schema && { outputSchema: schema }),
     ...(type?.program && start.key === undefined && { program: type.program }),
     ...(type?.autoCompactWindow !== undefined && { autoCompactWindow: type.autoCompactWindow }),
+    ...(memory && { memory }),
     ...(type?.background === true && { background: true as const }),
     ...(forks && { shown: offerTo(services, forks.started).schemas.map(({ name }) => name) }),
   }
@@ -73,7 +77,7 @@ export function readyAgent(services: Services, start: Start): Ready {
     typeHash: type?.hash ?? '',
     typePath: type?.path ?? null,
     model: model?.id ?? 'script',
-    system: forks ? forks.started.system : model ? systemOf(services, start) : '',
+    system: forks ? forks.started.system : model ? systemOf(services, start, memory) : '',
     prompt: model && start.environment !== undefined ? firstMessage({ environment: start.environment, prompt: start.prompt }) : start.prompt,
     grant,
     removed: narrowed.removed,
@@ -107,8 +111,11 @@ export const turnOf = ({ session, restored }: Agent): number => (session?.progre
 export const offerTo = ({ toolbox, types, delegationTools }: Services, started: DelegationStarted): Offer =>
   offer(started, { toolbox, tools: delegationTools(), startable: types.startable() })
 
-const systemOf = ({ types, project }: Services, { type, subject, narrowed: { grant } }: Start): string =>
-  systemPrompt({ type, isRoot: subject.depth === 0, grant, startable: types.startable(), segment: (of) => types.segment(of), project })
+const systemOf = ({ types, project }: Services, { type, subject, narrowed: { grant } }: Start, memory: MemoryFolder | null): string =>
+  systemPrompt({
+    type, isRoot: subject.depth === 0, grant, startable: types.startable(), segment: (of) => types.segment(of), project,
+    ...(memory && { memory: memoryText(memory) }),
+  })
 
 const unknownNotes = ({ unknown }: Pick<Narrowed, 'unknown'>): readonly string[] =>
   unknown.map(({ written, nearest }) => `unknown tool ${written} was left out${nearest ? `, did you mean ${nearest}?` : ''}`)

@@ -3,7 +3,6 @@ import type { AgentShell } from './agent-shell.ts'
 import type { Permissions } from './approval.ts'
 import type { AgentType, Program } from './core/agent-type.ts'
 import type { Model, Usage } from './core/contract.ts'
-import type { EventSubject } from './core/events.ts'
 import type { Grant } from './core/grant.ts'
 import type { ToolAnswer } from './core/tool.ts'
 import type { DeliveryOptions } from './delivery.ts'
@@ -19,6 +18,7 @@ import type { SeenTexts } from './seen-files.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Crew } from './supervisor.ts'
 import type { Runner } from './threads/runner.ts'
+import type { MemoryFolder } from './tools/define-tool.ts'
 import type { WebAccess } from './tools/web-fetch/web-access.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
@@ -44,6 +44,8 @@ export type Services = {
   /** MOD-01…04: throws CadreError SETTINGS or UNKNOWN_PROVIDER. */
   chooseModel(choice: ModelChoice): ChosenModel
   openModel(id: string): Model
+  /** Where a type keeps its memory (PRO-05); null: nowhere. */
+  memoryFolder(type: AgentType): MemoryFolder | null
   /** Tokens a model holds (PRO-08). */
   contextWindow(id: string): number
   isContextOverflow(error: unknown): boolean
@@ -58,7 +60,7 @@ export type Services = {
   /** What of its parent's conversation a child begins with (PRO-06). */
   readonly history: HistoryChoice
   /** An agent's bash; nothing is started before its first command. */
-  openShell(subject: EventSubject, grant: Grant): AgentShell
+  openShell(grant: Grant): AgentShell
   permissions(): Permissions
   readonly seenTexts: SeenTexts
   readonly web: WebAccess

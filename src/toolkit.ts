@@ -32,7 +32,7 @@ export function openToolkit(services: Services, agent: Agent, { granted, tools, 
   history(): readonly Message[]
 }): Toolkit {
   const { grant, frozen } = agent.started
-  const shell = services.openShell(agent.subject, grant)
+  const shell = services.openShell(grant)
   const judge = judgeOf(services, agent, { sandboxed: () => shell.confined })
   const decide = (call: ToolCall) => judge.verdict(call, granted(call))
   let seen: ReturnType<typeof openSeenFiles> | null = null

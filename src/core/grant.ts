@@ -21,6 +21,10 @@ export type Startable = { readonly only: readonly string[] | null; readonly exce
 export type Grant = {
   readonly type: string
   readonly tools: readonly GrantedTool[]
+  /** Tools kept for types below that bring what these work on, whatever the lists between say (GRA-11). */
+  readonly behalf: readonly GrantedTool[]
+  /** Whether the kernel can keep a shell from writing: then an agent that may only read may have one (GRA-06). */
+  readonly confinesShell: boolean
   /** The folder it works in, and further ones its path tools may enter (absolute, real paths). */
   readonly root: string
   readonly paths: readonly string[]
@@ -55,8 +59,8 @@ const startable = ({ only, except }: Startable, type: string): boolean => {
 /** Whether every right of `child` is also a right of `parent`. What property tests hold on to. */
 export function isWithin(child: Grant, parent: Grant): boolean {
   return child.tools.every((tool) => {
-    const above = parent.tools.find(({ name }) => name === tool.name)
-    return above?.effect === tool.effect && above.only.every((layer) => tool.only.some((own) => own.every((specifier) => layer.includes(specifier))))
+    const above = heldBy(parent, tool.name)
+    return above !== undefined && isLesser(tool, above) && above.only.every((layer) => tool.only.some((own) => own.every((specifier) => layer.includes(specifier))))
   })
     && child.paths.every((path) => parent.paths.includes(path) || path === parent.root)
     && (parent.types.only === null || child.types.only?.every((name) => !startable(child.types, name) || startable(parent.types, name)) === true)
@@ -64,6 +68,13 @@ export function isWithin(child: Grant, parent: Grant): boolean {
     && child.depth <= parent.depth
     && MODE_RANK[child.mode] <= Math.max(MODE_RANK[parent.mode], MODE_RANK[DEFAULT_FLOOR])
 }
+
+/** A tool an agent has, or keeps for those below it. */
+export const heldBy = ({ tools, behalf }: Grant, name: string): GrantedTool | undefined => [...tools, ...behalf].find((tool) => tool.name === name)
+
+/** Of one name, with one effect; or it only reads what the other changes: a shell that the kernel confines. */
+export const isLesser = (tool: ToolFacts, above: ToolFacts): boolean =>
+  tool.name === above.name && (tool.effect === above.effect || (tool.effect === 'read' && above.effect === 'execute'))
 
 /** What no parent needs to hold for a child to have it: asking. `dontAsk` and `plan` only deny more. */
 const DEFAULT_FLOOR: PermissionMode = 'default'

@@ -1,7 +1,7 @@
 import type { PermissionMode } from './agent-type.ts'
 import { typeKey } from './agent-type.ts'
 import type { Grant, GrantedTool, Removal, Startable, ToolFacts } from './grant.ts'
-import { childMode, keptMode } from './grant.ts'
+import { childMode, heldBy, isLesser, keptMode } from './grant.ts'
 import { nearest } from './nearest.ts'
 import { DELEGATION_TOOLS, isKnownTool, KNOWN_SPELLINGS, parseToolEntry, toolsNamed } from './tool-names.ts'
 
@@ -18,6 +18,8 @@ export type WantedByType = {
   readonly permissionMode?: PermissionMode
   readonly maxTurns?: number
   readonly timeout?: number
+  /** Whether it keeps a memory (PRO-05). */
+  readonly memory?: unknown
 }
 
 /** What the call that starts it asks for. */
@@ -39,9 +41,17 @@ export type Narrowed = {
   readonly notes: readonly string[]
 }
 
+/** Only a type that brings what they work on has these. */
+const BEHALF: readonly string[] = ['memory']
+const SHELL = 'bash'
+
+const grantedTool = ({ name, effect }: ToolFacts): GrantedTool => ({ name, effect, only: [] })
+
 /** The grant of the run nobody delegated: every tool there is. */
 export function rootGrant(options: {
   readonly tools: readonly ToolFacts[]
+  /** Default false. */
+  readonly confinesShell?: boolean
   readonly root: string
   readonly paths?: readonly string[]
   readonly types?: boolean | readonly string[]
@@ -52,7 +62,9 @@ export function rootGrant(options: {
 }): Grant {
   return {
     type: 'main',
-    tools: options.tools.map(({ name, effect }) => ({ name, effect, only: [] })),
+    tools: options.tools.filter(({ name }) => !BEHALF.includes(name)).map(grantedTool),
+    behalf: options.tools.filter(({ name }) => BEHALF.includes(name)).map(grantedTool),
+    confinesShell: options.confinesShell ?? false,
     root: options.root,
     paths: options.paths ?? [],
     types: { only: options.types === undefined || options.types === true ? null : options.types === false ? [] : options.types, except: [] },
@@ -84,12 +96,15 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
   let tools = parent.tools
   tools = keep(`disallowedTools of ${type.name}`, tools, (tool) => (denied.some((entry) => removes(entry, tool, parent)) ? null : tool))
   if (listed) tools = keep(`tools of ${type.name}`, tools, (tool) => restrict(tool, listed, parent))
-  if (explore) tools = keep('mode explore', tools, (tool) => (changesThings(tool) ? null : tool))
+  if (explore) tools = keep('mode explore', tools, (tool) => (changesThings(tool) ? readingShell(tool, parent, listed) : tool))
   if (type.program !== null && !type.trusted) tools = keep('program of an untrusted root', tools, (tool) => (tool.effect === 'read' ? tool : null))
   if (named) tools = keep('tools of the call', tools, (tool) => restrict(tool, named, parent))
   tools = keep('delegation (only a type that lists Agent, or a call that names it)', tools, (tool) =>
     DELEGATION_TOOLS.includes(tool.name) && !namesDelegation(listed, named, asMain && listed === null) ? null : tool)
   if (depth === 0) tools = keep('depth limit', tools, (tool) => (DELEGATION_TOOLS.includes(tool.name) ? null : tool))
+
+  const behalf = parent.behalf.filter((tool) => !denied.some((entry) => removes(entry, tool, parent)))
+  if (type.memory !== undefined && type.trusted) tools = [...tools, ...behalf.filter(({ name }) => name === 'memory')]
 
   const wantedMode = type.permissionMode
   const mode = childMode(parent.mode, wantedMode)
@@ -97,6 +112,8 @@ export function narrow(parent: Grant, type: WantedByType, call: WantedByCall = {
     grant: {
       type: type.name,
       tools,
+      behalf,
+      confinesShell: parent.confinesShell,
       root: parent.root,
       paths: parent.paths,
       types: narrowTypes(parent.types, [listed ?? [], named ?? []], denied),
@@ -123,15 +140,17 @@ export function renarrow(held: Grant, parent: Grant, call: WantedByCall = {}): G
   const named = call.tools === undefined ? null : parseList(call.tools)
   const depth = Math.min(held.depth, Math.max(0, parent.depth - 1))
   const tools = held.tools.flatMap((tool) => {
-    const above = parent.tools.find(({ name }) => name === tool.name)
-    if (above?.effect !== tool.effect || (depth === 0 && DELEGATION_TOOLS.includes(tool.name))) return []
-    const within = { ...tool, only: [...tool.only, ...above.only] }
+    const above = heldBy(parent, tool.name)
+    if (above === undefined || !(isLesser(tool, above) || isLesser(above, tool)) || (depth === 0 && DELEGATION_TOOLS.includes(tool.name))) return []
+    const within = { ...tool, effect: isLesser(tool, above) ? tool.effect : above.effect, only: [...tool.only, ...above.only] }
     return named === null ? [within] : (restrict(within, named, parent) ?? [])
   })
   const only = parent.types.only
   return {
     ...held,
     tools,
+    behalf: held.behalf.filter(({ name }) => parent.behalf.some((tool) => tool.name === name)),
+    confinesShell: held.confinesShell && parent.confinesShell,
     root: held.root,
     paths: held.paths.filter((path) => parent.paths.includes(path) || path === parent.root),
     types: {
@@ -163,6 +182,10 @@ function isExplore(type: WantedByType, call: WantedByCall): boolean {
   if (call.readOnly === true || type.readOnly) return true
   return type.mode === 'explore' && call.readOnly !== false
 }
+
+/** GRA-06: an explorer that lists bash has the one the kernel keeps from writing, where there is one. */
+const readingShell = (tool: GrantedTool, parent: Grant, listed: readonly Entry[] | null): GrantedTool | null =>
+  tool.name === SHELL && parent.confinesShell && listed?.some((entry) => entry.name !== '*' && names(entry, tool, parent)) ? { ...tool, effect: 'read' } : null
 
 const changesThings = ({ effect }: ToolFacts): boolean => effect === 'write' || effect === 'execute'
 

@@ -60,7 +60,7 @@ const DELEGATION: DelegationStarted = {
   system: 'You explore.',
   prompt: 'Find the entry points.',
   grant: {
-    type: 'explorer', tools: [], root: '/repo', paths: [], types: { only: null, except: [] }, mode: 'default', depth: 1,
+    type: 'explorer', tools: [], behalf: [], confinesShell: false, root: '/repo', paths: [], types: { only: null, except: [] }, mode: 'default', depth: 1,
     limits: { maxTurns: 50, timeout: 3_600 }, defaults: { maxTurns: 50, timeout: 3600 },
   },
   removed: [],
