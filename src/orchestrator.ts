@@ -32,9 +32,6 @@ import { createSeenTexts } from './seen-files.ts'
 import { livePermissions } from './live-permissions.ts'
 import { probeShell } from './shell/probe.ts'
 import type { Probe } from './shell/probe.ts'
-import type { Settings } from './settings/settings.ts'
-import { permissionModeNamed } from './core/permission-mode.ts'
-import type { PermissionMode } from './core/agent-type.ts'
 import { agentShell } from './agent-shell.ts'
 import { memoryFolder } from './tools/remembering/memory-folder.ts'
 import { publicWeb } from './tools/web-fetch/public-web.ts'
@@ -184,7 +181,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   // Each layer that delegates keeps a thread for itself (KIN-05), so there can be no more of them than places for such agents.
   const deepest = maxLenders + 1
   const newGrant = (of?: boolean | readonly string[]) =>
-    rootGrant({ tools: toolFacts(), confinesShell: confines(), root, mode: modeOf(live.current().settings), ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
+    rootGrant({ tools: toolFacts(), confinesShell: confines(), root, mode: live.current().settings.permissions.mode, ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
   if (settings.limits.maxDepth > deepest) {
     onDiagnostic({ path: 'limits.maxDepth', line: 1, severity: 'warning', message: `${settings.limits.maxDepth} layers need more threads than the ${threads.cap} there are`, remedy: `${deepest} count` })
   }
@@ -376,9 +373,6 @@ type RootDoors = {
   readonly onAnswer?: ((text: string) => void) | undefined
   readonly changedFiles?: ChangeOptions['changedFiles'] | undefined
 }
-
-/** The setting is checked when it is read. */
-const modeOf = ({ permissions }: Settings): PermissionMode => permissionModeNamed(permissions.mode) ?? 'default'
 
 const notRunning = (id: string): CadreError => new CadreError('NOT_FOUND', `No agent ${id} is running here.`)
 

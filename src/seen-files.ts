@@ -5,6 +5,9 @@ import type { SeenFiles } from './tools/define-tool.ts'
 import { decode } from './tools/reading/decode.ts'
 import { readIfRegular } from './tools/reading/regular-file.ts'
 
+/** Their outcomes name the file they read or wrote; a search names files of which one line was seen. */
+const SHOW_WHOLE_FILES: readonly string[] = ['read', 'write', 'edit']
+
 /** Characters of texts kept for all agents together: a text that is not known any more costs a refusal its diff, nothing else. */
 const KEPT_CHARACTERS = 32_000_000
 
@@ -43,7 +46,7 @@ export function openSeenFiles({ root, history, texts }: { readonly root: string;
   const hashes = new Map<string, string>()
 
   function note(outcomes: readonly ToolOutcome[]): readonly string[] {
-    const files = outcomes.flatMap(({ reads }) => reads ?? []).filter(({ path }) => !path.endsWith('/'))
+    const files = outcomes.filter(({ tool }) => SHOW_WHOLE_FILES.includes(tool)).flatMap(({ reads }) => reads ?? [])
     for (const { path, hash: of } of files) hashes.set(path, of)
     return files.map(({ path }) => path)
   }

@@ -66,7 +66,7 @@ export function isWithin(child: Grant, parent: Grant): boolean {
     && (parent.types.only === null || child.types.only?.every((name) => !startable(child.types, name) || startable(parent.types, name)) === true)
     && parent.types.except.every((name) => !startable(child.types, name))
     && child.depth <= parent.depth
-    && MODE_RANK[child.mode] <= Math.max(MODE_RANK[parent.mode], MODE_RANK[DEFAULT_FLOOR])
+    && (parent.mode === 'plan' ? child.mode === 'plan' : MODE_RANK[child.mode] <= Math.max(MODE_RANK[parent.mode], MODE_RANK[DEFAULT_FLOOR]))
 }
 
 /** A tool an agent has, or keeps for those below it. */

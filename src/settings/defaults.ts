@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { PERMISSION_DEFAULTS } from './permission-settings.ts'
 import type { Settings } from './settings.ts'
 
 /** SPEC section 21, for the user folder `home`. */
@@ -17,9 +18,7 @@ export const defaults = (home: string): Settings => ({
   delivery: { onIdle: null, maxNudges: 3, coalesce: 0.25 },
   tasks: { notify: true },
   delegation: { tools: 'agent' },
-  permissions: { mode: 'default', allow: [], ask: [], deny: [] },
-  approvals: null,
-  approvalTimeout: 1_800,
+  ...PERMISSION_DEFAULTS,
   bash: { timeout: 120 },
   sandbox: 'auto',
   shell: { env: [] },

@@ -16,7 +16,8 @@ const ADDS_UP: readonly string[] = ['permissions.allow', 'permissions.ask', 'per
 
 function added(all: Json, path: readonly string[], value: Json): Json {
   const before = path.reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), all)
-  return [...(isList(before) ? before : []), ...(isList(value) ? value : [])]
+  // One that is no list stays an entry: `parseRules` says what is wrong with it.
+  return [...(isList(before) ? before : []), ...(isList(value) ? value : [value])]
 }
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { PermissionMode } from '../core/agent-type.ts'
-import type { Json, JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import type { Json } from '../core/json.ts'
 import { PERMISSION_MODE_NAMES, permissionModeNamed } from '../core/permission-mode.ts'
 
 /** Seconds; what a timer can hold. */
@@ -18,24 +17,16 @@ const mode = z
  */
 const rules = () => z.custom<Json>((value) => value !== undefined).describe('a list of rules')
 
-/** The settings of permissions, approvals and hooks (SPEC section 21, SCO-08), as entries of `SETTINGS`. Hooks are read by `parseHooks`. */
+/** The settings of permissions and approvals (SPEC section 21), as entries of `SETTINGS`. */
 export const PERMISSION_SETTINGS = {
   permissions: z.strictObject({ mode, allow: rules(), ask: rules(), deny: rules() }),
   approvals: z.enum(['bubble', 'decline']).nullable().describe('"bubble" or "decline"'),
   approvalTimeout: z.number().positive().max(LONGEST.seconds).describe(`a number of seconds above 0, at most ${LONGEST.seconds}`),
-  hooks: z.custom<JsonObject>(isObject).describe('a map of events to lists of {matcher, hooks: [{type, command}]}'),
-  disableAllHooks: z.boolean().describe('true or false'),
-  allowManagedHooksOnly: z.boolean().describe('true or false'),
-  allowedHttpHookUrls: z.array(z.string().trim().min(1)).nullable().describe('a list of URLs'),
 } as const
 
-/** `approvals` null: bubble where a user sits or `onApproval` is given, else decline (PRM-06). `allowedHttpHookUrls` null: every URL. */
+/** `approvals` null: bubble where a user sits or `onApproval` is given, else decline (PRM-06). */
 export const PERMISSION_DEFAULTS = {
   permissions: { mode: 'default', allow: [], ask: [], deny: [] },
   approvals: null,
   approvalTimeout: 1_800,
-  hooks: { timeout: 60 },
-  disableAllHooks: false,
-  allowManagedHooksOnly: false,
-  allowedHttpHookUrls: null,
 } as const satisfies Readonly<Record<keyof typeof PERMISSION_SETTINGS, Json>>

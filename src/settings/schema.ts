@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PERMISSION_MODE_NAMES } from '../core/permission-mode.ts'
+import { PERMISSION_SETTINGS } from './permission-settings.ts'
 
 /** Bounds of numbers in settings: what a timer can hold (seconds), the smallest heap an isolate starts with (MB), the longest time results wait for each other, the smallest part of a window worth filling. */
 const BOUNDS = { seconds: 2_000_000, smallestHeapMb: 8, coalesceSeconds: 60, bashSeconds: 600, smallestShare: 0.1 }
@@ -10,7 +10,6 @@ const yesOrNo = () => z.boolean().describe('true or false')
 const word = () => z.string().trim().min(1)
 const money = () => z.number().min(0).describe('a number of USD, at least 0')
 const model = () => word().nullable().describe('a model name or null')
-const rules = () => list('rules like "Tool" or "Tool(specifier)"')
 const list = (of: string) => z.array(word()).describe(`a list of ${of}`)
 
 const price = z
@@ -60,14 +59,7 @@ export const SETTINGS = z.strictObject({
   }),
   tasks: z.strictObject({ notify: yesOrNo() }),
   delegation: z.strictObject({ tools: z.enum(['agent', 'each', 'both']).describe('"agent", "each" or "both"') }),
-  permissions: z.strictObject({
-    mode: z.enum(PERMISSION_MODE_NAMES).describe(`one of ${PERMISSION_MODE_NAMES.join(', ')}`),
-    allow: rules(),
-    ask: rules(),
-    deny: rules(),
-  }),
-  approvals: z.enum(['bubble', 'decline']).nullable().describe('"bubble" or "decline"'),
-  approvalTimeout: seconds(),
+  ...PERMISSION_SETTINGS,
   bash: z.strictObject({ timeout: z.number().positive().max(BOUNDS.bashSeconds).describe(`a number of seconds, at most ${BOUNDS.bashSeconds}`) }),
   sandbox: z.enum(['auto', 'require', 'off']).describe('"auto", "require" or "off"'),
   shell: z.strictObject({ env: list('names of environment variables') }),

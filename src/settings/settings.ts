@@ -1,3 +1,6 @@
+import type { PermissionMode } from '../core/agent-type.ts'
+import type { Json } from '../core/json.ts'
+
 /** USD per million tokens. */
 type PriceSetting = { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number }
 
@@ -42,8 +45,8 @@ export type Settings = {
   readonly delivery: { readonly onIdle: 'turn' | 'wait' | 'nudge' | null; readonly maxNudges: number; readonly coalesce: number }
   readonly tasks: { readonly notify: boolean }
   readonly delegation: { readonly tools: 'agent' | 'each' | 'both' }
-  /** `mode` as written (PRM-01); the lists of all layers add up (PRM-03). */
-  readonly permissions: { readonly mode: string; readonly allow: readonly string[]; readonly ask: readonly string[]; readonly deny: readonly string[] }
+  /** The lists of all layers add up, and are as written: `parseRules` reads them (PRM-03). */
+  readonly permissions: { readonly mode: PermissionMode; readonly allow: Json; readonly ask: Json; readonly deny: Json }
   /** What becomes of a call that asks (PRM-06, 07); null: `bubble` where somebody listens, else `decline`. */
   readonly approvals: 'bubble' | 'decline' | null
   readonly approvalTimeout: number

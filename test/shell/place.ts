@@ -19,6 +19,8 @@ export const skipped = probe.kind === 'bubblewrap' ? null : `bubblewrap is neede
 export const grantOf = (root: string, tools: readonly (readonly [name: string, effect: Effect])[], more: Partial<Grant> = {}): Grant => ({
   type: 'coder',
   tools: tools.map(([name, effect]) => ({ name, effect, only: [] })),
+  behalf: [],
+  confinesShell: true,
   root,
   paths: [],
   types: { only: null, except: [] },
