@@ -18,7 +18,7 @@ const kept = ({ main, home, other, own, commonDir, worktree: { gitDir } }: TestP
   home, other, join(own, '.git'), join(main, '.claude'), ...['a.txt', 'package.json', '.gitignore', '.envrc', 'f', 'p'].map((name) => join(main, name)),
   ...['config', 'config.worktree', 'hooks', 'info', 'HEAD', 'index', 'commondir', 'packed-refs', 'modules', 'refs/heads/main', 'logs/refs/heads/main', 'logs/HEAD',
     'objects/info', 'worktrees/other'].map((name) => join(commonDir, name)),
-  ...['commondir', 'gitdir', 'modules'].map((name) => join(gitDir, name)),
+  ...['commondir', 'gitdir', 'config.worktree', 'modules'].map((name) => join(gitDir, name)),
 )
 
 const names = ({ home, main, other, commonDir, worktree: { gitDir } }: TestPlace) =>
