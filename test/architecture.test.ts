@@ -100,6 +100,9 @@ const planted: Record<string, readonly [file: string, text: string, why: string]
     'worktrees/land.ts', `import type { X } from '../src/journal/journal.ts'`, '../src/journal/journal.ts: worktrees is a leaf'],
   'worktrees that imports a value of core': [
     'worktrees/land.ts', `import { x } from '../src/core/grant.ts'`, '../src/core/grant.ts: worktrees is a leaf'],
+  'a room that imports the sandbox': ['src/host/host.ts', `import { x } from '../../sandbox/worker.ts'`, '../../sandbox/worker.ts: src starts sandbox by URL'],
+  'the shell that imports more of the sandbox than its policy': [
+    'src/shell/open-shell.ts', `import { x } from '../../sandbox/isolate/run.ts'`, '../../sandbox/isolate/run.ts: src starts sandbox by URL'],
   'a package away from its owner': [
     'src/threads/pool.ts', `import chokidar from 'chokidar'`, 'chokidar: the package chokidar belongs to src/definitions/watch.ts'],
   'a package away from its file': [
@@ -160,6 +163,8 @@ test('the picture lets through what it shows', () => {
     ['src/tools/read.ts', `import { z } from 'zod'\nimport { x } from './reading/grep.ts'`],
     ['src/tools/reading/glob.ts', `import picomatch from 'picomatch'\nimport { x } from '../../core/grant.ts'`],
     ['src/tools/reading/ls.ts', `import { opendirSync } from 'node:fs'\nimport { x } from './glob.ts'`],
+    ['sandbox/shell/policy.ts', `import type { X } from '../../src/core/grant.ts'`],
+    ['src/shell/open-shell.ts', `import { x } from '../../sandbox/shell/policy.ts'`],
     ['src/threads/pool.ts', `import { Piscina } from 'piscina'\nnew URL('../../sandbox/worker.ts', import.meta.url)`],
     ['sandbox/worker.ts', `import { y } from '../src/tools/reading/grep.ts'\nimport { wrap } from 'comlink'`],
     ['sandbox/isolate/run.ts', `import { x } from '../../src/core/grant.ts'\nimport { Isolate } from 'isolated-vm'`],

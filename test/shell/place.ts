@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { policyOf } from '../../sandbox/shell/policy.ts'
 import type { ShellPlace } from '../../sandbox/shell/policy.ts'
@@ -37,13 +38,9 @@ export function git(cwd: string, ...args: readonly string[]): string {
   return execFileSync('git', [...who, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: cwd } }).trim()
 }
 
-/** Not in the temp folder of the machine, of which a confined shell sees nothing. */
-const CACHE = join(import.meta.dirname, '../../node_modules/.cache')
-
 /** A home with keys, a repository with a commit and a hook, and two linked worktrees of it. `remove` at the end. */
 export function createPlace() {
-  mkdirSync(CACHE, { recursive: true })
-  const base = realpathSync(mkdtempSync(join(CACHE, 'cadre-shell-')))
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'cadre-shell-')))
   const [home, main, tmp] = ['home', 'main', 'tmp'].map((name) => join(base, name)) as [string, string, string]
   const [own, other] = ['own', 'other'].map((name) => join(main, '.cadre/worktrees', name)) as [string, string]
   const commonDir = join(main, '.git')
@@ -66,11 +63,11 @@ export function createPlace() {
 
 export type TestPlace = ReturnType<typeof createPlace>
 
-/** A shell confined by what follows from a grant. */
-export function confinedShell({ home }: TestPlace, grant: Grant, place: ShellPlace, env: Readonly<Record<string, string>> = {}): Shell {
+/** A shell confined by what follows from a grant. It sees the whole place, though that lies in the temp folder of the machine. */
+export function confinedShell({ home, base }: TestPlace, grant: Grant, place: ShellPlace, env: Readonly<Record<string, string>> = {}): Shell {
   if (probe.kind === null) throw new Error(probe.reason)
   return openShell({
-    confined: { policy: policyOf(grant, place), by: probe },
+    confined: { policy: policyOf({ ...grant, paths: [base] }, place), by: probe },
     root: grant.root,
     env: { PATH: process.env['PATH'], HOME: home, LANG: 'C.UTF-8', ...env },
     passed: Object.keys(env),
