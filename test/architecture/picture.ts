@@ -28,7 +28,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/tools/web-fetch/'],
   'html-encoding-sniffer': ['src/tools/web-fetch/'],
   // Never in the host: a page can keep it busy for hours.
-  'turndown': ['sandbox/markdown.ts'],
+  'turndown': ['sandbox/markdown.ts', 'sandbox/turndown-plugin-gfm.d.ts'],
   '@joplin/turndown-plugin-gfm': ['sandbox/'],
   'vitest': ['vitest.config.ts'],
   'rolldown': ['scripts/bundle.ts'],

@@ -60,7 +60,6 @@ export function agentIn(root: string, given: Partial<MainContext> = {}) {
     seen,
     read: async (path: string) => note(await readFunctions.read({ path }, contextOf(root, 'text', context.paths))),
     use: async (tool: Tool, input: JsonObject) => note(await outcome(tool, input, context)),
-    forgetTexts: () => void seen.forEach(({ hash }, path) => seen.set(path, { hash, text: '' })),
     context,
   }
 }

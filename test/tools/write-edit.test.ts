@@ -217,6 +217,14 @@ describe('TOO-06: edit', () => {
     }))
   })
 
+  test('a text as long as a file is found, and one that overlaps itself all the way does not take for ever', () => {
+    const long = 'some words (x)\n'.repeat(100_000)
+    expect(replaceText(Buffer.from(`${long.replaceAll('\n', '\r\n')}z`), long, '').bytes.toString()).toBe('z')
+    const { places, replaced } = replaceText(Buffer.alloc(8_000_000, 'a'), 'a'.repeat(1_000_000), 'b')
+    expect(replaced).toBe(8)
+    expect(places).toBeGreaterThan(1)
+  })
+
   test('lines as tools show them are found, whatever their endings', () => {
     const line = fc.constantFrom('a', 'bb', '', 'é')
     const file = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n')), { minLength: 1, maxLength: 8 })

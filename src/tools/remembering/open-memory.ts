@@ -109,18 +109,34 @@ function appendTo(path: string, bytes: Buffer): void {
   }
 }
 
+type Entry = { readonly path: string; readonly bytes: number }
+
 /** All files, by path; links and what is no file are passed over. */
-function filesBelow({ base, path: top }: MemoryFolder): readonly { readonly path: string; readonly bytes: number }[] {
+const filesBelow = (memory: MemoryFolder): readonly Entry[] => filesIn(memory, memory.path).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+
+/** Not by a recursive `readdir`, which looks into linked folders. */
+function filesIn(memory: MemoryFolder, path: string): readonly Entry[] {
+  const folder = folderThere(memory, path)
+  if (folder === null) return []
   try {
-    openFolder(base, top, { create: false, given: top }).close()
+    return readdirSync(folder.at('.'), { withFileTypes: true }).flatMap((entry) => {
+      if (entry.isDirectory()) return filesIn(memory, join(path, entry.name))
+      const stats = entry.isFile() ? lstatSync(folder.at(entry.name), { throwIfNoEntry: false }) : undefined
+      return stats ? [{ path: relative(memory.path, join(path, entry.name)), bytes: stats.size }] : []
+    })
+  } finally {
+    folder.close()
+  }
+}
+
+/** Null: not made yet, or removed just now. */
+function folderThere({ base }: MemoryFolder, path: string): AnchoredFolder | null {
+  try {
+    return openFolder(base, path, { create: false, given: path })
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
-  return readdirSync(top, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => ({ path: relative(top, join(parentPath, name)), bytes: lstatSync(join(parentPath, name)).size }))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 /** What a list rests on, as `FileRead` has it: the names in each folder it shows. */

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { WebAccess } from './web-access.ts'
 
@@ -7,7 +8,7 @@ import type { WebAccess } from './web-access.ts'
  * multicast, reserved or unspecified; and none of IPv6 that stands for an IPv4 address, but for a mapped one that is public itself.
  */
 export function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
+  return isIP(address) !== 0 && ipaddr.process(address).range() === 'unicast'
 }
 
 /** What every agent gets. */

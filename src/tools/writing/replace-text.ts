@@ -1,7 +1,4 @@
-/** A line ending of either kind, in a file's bytes read as Latin-1. */
-const ANY_NEWLINE = String.raw`(?:\r\n|(?<!\r)\n)`
-
-/** `places`: where the text was found, overlapping ones too; `replaced`: how many of them, which do not overlap; `line`: of the first, 1-based. */
+/** `places`: where the text was found, of those that overlap at least two; `replaced`: how many of them, which do not overlap; `line`: of the first, 1-based. */
 export type Replaced = { readonly bytes: Buffer; readonly places: number; readonly replaced: number; readonly line: number }
 
 /**
@@ -11,27 +8,40 @@ export type Replaced = { readonly bytes: Buffer; readonly places: number; readon
 export function replaceText(before: Buffer, wanted: string, replacement: string): Replaced {
   // One character for each byte: positions and lengths are those of the file.
   const text = before.toString('latin1')
-  const pattern = asBytes(wanted).split(/\r?\n/).map((line) => RegExp.escape(line)).join(ANY_NEWLINE)
-  const { places, first } = count(text, new RegExp(pattern, 'g'))
+  const shown = text.replaceAll('\r\n', '\n')
+  const needle = asBytes(wanted).replaceAll('\r\n', '\n')
   const put = asBytes(replacement)
+  const putsLines = put.includes('\n')
   const usual = newlineOf(text)
-  let replaced = 0
-  const after = places === 0 ? text : text.replace(new RegExp(pattern, 'g'), (found) => {
+  const inFile = positionsIn(text)
+  const parts: string[] = []
+  let [places, replaced, first, copied, free] = [0, 0, 0, 0, 0]
+  for (let at = shown.indexOf(needle); at >= 0; at = shown.indexOf(needle, places < 2 ? at + 1 : Math.max(at + 1, free))) {
+    places += 1
+    if (at < free) continue
+    if (replaced === 0) first = at
     replaced += 1
-    return withNewlines(put, newlineOf(found) ?? usual)
-  })
-  return { bytes: Buffer.from(after, 'latin1'), places, replaced, line: text.slice(0, Math.max(0, first)).split('\n').length }
+    free = at + needle.length
+    const start = inFile(at)
+    const end = inFile(free)
+    parts.push(text.slice(copied, start), putsLines ? withNewlines(put, newlineOf(text.slice(start, end)) ?? usual) : put)
+    copied = end
+  }
+  const bytes = replaced === 0 ? before : Buffer.from([...parts, text.slice(copied)].join(''), 'latin1')
+  return { bytes, places, replaced, line: shown.slice(0, first).split('\n').length }
 }
 
-function count(text: string, pattern: RegExp): { readonly places: number; readonly first: number } {
-  let places = 0
-  let first = -1
-  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    if (places === 0) first = match.index
-    places += 1
-    pattern.lastIndex = match.index + 1
+/** From positions in a text whose every CRLF became one newline to those in the text itself; to be asked in rising order. */
+function positionsIn(text: string): (position: number) => number {
+  let dropped = 0
+  let next = text.indexOf('\r\n')
+  return (position) => {
+    while (next >= 0 && next - dropped < position) {
+      dropped += 1
+      next = text.indexOf('\r\n', next + 2)
+    }
+    return position + dropped
   }
-  return { places, first }
 }
 
 const asBytes = (text: string): string => Buffer.from(text).toString('latin1')
