@@ -27,8 +27,8 @@ export type Changes = {
 export async function changesOf(git: Git, worktree: Worktree, signal?: AbortSignal): Promise<Changes> {
   const { branch, base } = worktree
   gitDirOfWorktree(git.root)
-  const [top, head = '', tip = ''] = (await git.run(['rev-parse', '--show-toplevel', 'HEAD', `refs/heads/${branch}`], signal)).trim().split('\n')
-  if (top !== git.root) throw new WorktreeError('NO_CHECKOUT', `git takes ${String(top)} for the top level of ${git.root}. Look at its core.worktree setting.`)
+  const [head = '', tip = '', ...top] = (await git.run(['rev-parse', 'HEAD', `refs/heads/${branch}`, '--show-toplevel'], signal)).trimEnd().split('\n')
+  if (top.join('\n') !== git.root) throw new WorktreeError('NO_CHECKOUT', `git takes ${top.join('\n')} for the top level of ${git.root}. Look at its core.worktree setting.`)
   const state = await status(git, signal)
   const ahead = Number(await git.run(['rev-list', '--count', head, tip, `^${base}`], signal))
   const behind = await commitsSince(worktree, signal)

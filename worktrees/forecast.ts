@@ -75,7 +75,7 @@ export function createForecast({ onOverlap, onFailure, quietMs = QUIET_MS, trust
     const git = openGit(live.path)
     const tree = await snapshot(git, stop.signal, env)
     // One date for all: what is the same is the same commit.
-    const who = { NAME: 'Cadre', EMAIL: 'cadre@localhost', DATE: '0 +0000' }
+    const who = { NAME: 'Cadre', EMAIL: 'cadre@localhost', DATE: '@0 +0000' }
     const identity = Object.fromEntries(Object.entries(who).flatMap(([field, value]) => [[`GIT_AUTHOR_${field}`, value], [`GIT_COMMITTER_${field}`, value]]))
     return (await git.run(['commit-tree', tree, '-p', 'HEAD', '-m', 'state'], stop.signal, { env: { ...env, ...identity } })).trim()
   }

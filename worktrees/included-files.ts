@@ -2,6 +2,7 @@ import { constants, existsSync, lstatSync } from 'node:fs'
 import { copyFile, mkdir, readFile, readlink, symlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Git } from './git.ts'
+import { lookAt } from './look-at.ts'
 
 const INCLUDE_FILE = '.worktreeinclude'
 
@@ -16,7 +17,7 @@ export type Included = { readonly files: Readonly<Record<string, string>>; reado
 export async function copyIncluded(from: Git, to: string, signal?: AbortSignal): Promise<Included> {
   const list = join(from.root, INCLUDE_FILE)
   const warnings: string[] = []
-  if (!lstatSync(list, { throwIfNoEntry: false })?.isFile()) {
+  if (!lookAt(list)?.isFile()) {
     return { files: {}, warnings: existsSync(list) ? [`${INCLUDE_FILE} is no plain file: nothing of it was copied`] : [] }
   }
   for (const pattern of badPatterns(await readFile(list, 'utf8'))) warnings.push(`${INCLUDE_FILE}: the pattern "${pattern}" matches nothing: it is not closed. Mend or remove it.`)
@@ -38,8 +39,8 @@ export async function copyIncluded(from: Git, to: string, signal?: AbortSignal):
 
 /** A text that differs once a file was changed; null when it is not there. Links are not followed. */
 export function describe(path: string): string | null {
-  const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true })
-  return stats ? `${stats.mode} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}` : null
+  const stats = lookAt(path)
+  return stats ? `${stats.mode} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : null
 }
 
 async function listed(git: Git, which: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
@@ -61,7 +62,7 @@ async function copy(source: string, root: string, path: string): Promise<void> {
 /** A tracked link on the way would lead the copy out of the worktree. */
 function refuseLinkedFolders(root: string, path: string): void {
   for (let at = dirname(path); at !== '.'; at = dirname(at)) {
-    if (lstatSync(join(root, at), { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${at} is a link in the worktree`)
+    if (lookAt(join(root, at))?.isSymbolicLink()) throw new Error(`${at} is a link in the worktree`)
   }
 }
 

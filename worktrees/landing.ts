@@ -1,9 +1,11 @@
-import { copyFileSync, existsSync, linkSync, lstatSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Git } from './git.ts'
+import { lookAt } from './look-at.ts'
 import { overlapsOf } from './overlaps.ts'
 import { gitDirOf } from './repository.ts'
+import { undoFiles } from './undo-files.ts'
 import { WorktreeError } from './worktree-error.ts'
 
 /** A fast-forward of a branch. */
@@ -58,7 +60,6 @@ export async function landCheckout(git: Git, landing: Landing, signal?: AbortSig
       await git.run(['read-tree', '-m', '-u', landing.from, landing.to], undefined, onCopy)
     } catch (error) {
       // git looks again before it writes: the user may have been quicker.
-      const { undoFiles } = await import('./undo-files.ts')
       await undoFiles(git, landing)
       rmSync(files.intent)
       const late = await overlapsOf(git, landing, undefined, onCopy.env)
@@ -66,7 +67,6 @@ export async function landCheckout(git: Git, landing: Landing, signal?: AbortSig
       throw error
     }
     if (!(await moveRef(git, landing))) {
-      const { undoFiles } = await import('./undo-files.ts')
       await undoFiles(git, landing)
       rmSync(files.intent)
       return { status: 'moved' }
@@ -101,13 +101,13 @@ export async function lockIndex(files: Files, landing: Landing, signal?: AbortSi
 
 /** Whether the lock git sees is a landing's. */
 export function isIndexLocked({ lock, gitLock }: Files): boolean {
-  const [ours, theirs] = [lstatSync(lock, { throwIfNoEntry: false }), lstatSync(gitLock, { throwIfNoEntry: false })]
+  const [ours, theirs] = [lookAt(lock), lookAt(gitLock)]
   return ours !== undefined && theirs !== undefined && ours.ino === theirs.ino && ours.dev === theirs.dev
 }
 
 export function unlockIndex(files: Files): void {
   rmSync(files.index, { force: true })
-  rmSync(`${files.index}.lock`, { force: true })
+  for (const draft of [`${files.index}.lock`, `${files.intent}.new`, `${files.lock}.new`]) rmSync(draft, { force: true })
   if (isIndexLocked(files)) rmSync(files.gitLock)
   rmSync(files.lock, { force: true })
 }

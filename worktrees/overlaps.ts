@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Git } from './git.ts'
+import { lookAt } from './look-at.ts'
 
 type Change = { readonly kind: 'A' | 'M' | 'D'; readonly path: string }
 
@@ -35,10 +36,10 @@ export async function overlapsOf(git: Git, { from, to }: { readonly from: string
 /** What is on disk where a new file is to be and will not be taken away by the landing itself; null: nothing. Links are not followed. */
 function fileInTheWay(root: string, path: string, gone: ReadonlySet<string>): string | null {
   for (let at = dirname(path); at !== '.'; at = dirname(at)) {
-    const stats = lstatSync(join(root, at), { throwIfNoEntry: false })
+    const stats = lookAt(join(root, at))
     if (stats && !stats.isDirectory()) return gone.has(at) ? null : at
   }
-  const stats = lstatSync(join(root, path), { throwIfNoEntry: false })
+  const stats = lookAt(join(root, path))
   if (!stats) return null
   return stats.isDirectory() ? firstFile(root, path, gone) : path
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WorktreeError } from './worktree-error.ts'
 
@@ -28,6 +29,7 @@ export async function lockProcess(path: string, { signal, patienceMs = Infinity 
     ours.delete(text)
     throw error
   }
+  removeDrafts(path)
   return () => {
     if (textOf(path) === text) rmSync(path, { force: true })
     ours.delete(text)
@@ -36,7 +38,7 @@ export async function lockProcess(path: string, { signal, patienceMs = Infinity 
 
 /** Whether there was no such file: it is made then, at once with its whole text, and only one process can have made it. */
 function create(path: string, text: string): boolean {
-  const draft = `${path}.${randomUUID()}`
+  const draft = besides(path)
   writeFileSync(draft, text)
   try {
     linkSync(draft, path)
@@ -49,6 +51,16 @@ function create(path: string, text: string): boolean {
   }
 }
 
+const besides = (path: string): string => `${path}.${process.pid}.${randomUUID()}`
+
+/** What killed processes left beside a lock. */
+function removeDrafts(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    const pid = name.startsWith(`${basename(path)}.`) ? /^(\d+)\.[\da-f-]+$/.exec(name.slice(basename(path).length + 1))?.[1] : undefined
+    if (pid !== undefined && !exists(Number(pid))) rmSync(join(dirname(path), name), { force: true })
+  }
+}
+
 /**
  * Removes a dead process's lock. Two processes may find it at once, and the slower one must not remove what the faster one made since: so it is
  * moved aside first, looked at again, and put back if it is of the living.
@@ -56,7 +68,7 @@ function create(path: string, text: string): boolean {
 function removeDead(path: string): boolean {
   const text = textOf(path)
   if (text === null || isAlive(text)) return text === null
-  const aside = `${path}.${randomUUID()}`
+  const aside = besides(path)
   try {
     renameSync(path, aside)
     if (textOf(aside) !== text) linkSync(aside, path)
@@ -84,12 +96,16 @@ function isAlive(text: string): boolean {
   const pid = Number(digits)
   if (digits === undefined) return false
   if (pid === process.pid) return ours.has(text)
+  return exists(pid) && start === startOf(pid)
+}
+
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)
+    return true
   } catch (error) {
-    if (codeOf(error) !== 'EPERM') return false // EPERM: not ours to signal, so it exists
+    return codeOf(error) === 'EPERM' // not ours to signal, so it exists
   }
-  return start === startOf(pid)
 }
 
 /** When a process started, in the kernel's ticks: a process id is given again after a while, the two together are not. `-`: nobody says. */

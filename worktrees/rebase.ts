@@ -70,7 +70,7 @@ async function commitsOf(git: Git, tip: string, without: readonly string[], sign
     return {
       id, tree,
       parents: parents.split(' ').filter((each) => each !== ''),
-      env: { GIT_AUTHOR_NAME: name || 'unknown', GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+      env: { GIT_AUTHOR_NAME: name || 'unknown', GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: `@${date}` },
       message: message.join('\x01'),
     }
   })

@@ -1,10 +1,13 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openGit } from './git.ts'
 import { copyIndex, isIndexLocked, landingFiles, lockIndex, readLanding, unlockIndex, type Landing } from './landing.ts'
 import { lockProcess } from './process-lock.ts'
 import { commonDirOf, gitDirOf, mainCheckout } from './repository.ts'
 import { undoFiles } from './undo-files.ts'
+
+const GIT_ENDS = { lookMs: 50, atMostMs: 60_000 } as const
 
 /** What became of a landing that was cut off. */
 export type Recovered = Landing & { readonly checkout: string; readonly outcome: 'finished' | 'undone' }
@@ -45,9 +48,10 @@ async function recoverOne(checkout: string, signal?: AbortSignal): Promise<Recov
   for (const each of readdirSync(gitDir)) if (each.startsWith('cadre-undo-')) rmSync(join(gitDir, each), { recursive: true, force: true })
   const landing = readLanding(files.intent)
   if (landing === null) {
-    if (existsSync(files.lock)) unlockIndex(files)
+    unlockIndex(files) // of one that had not begun to change anything
     return null
   }
+  await gitToEnd(files.index, signal)
   const git = openGit(checkout)
   // Somebody may have removed git's lock by hand, as git advises, and gone on: the index is theirs then, so it is asked for again.
   if (!isIndexLocked(files)) await lockIndex(files, landing, signal)
@@ -56,13 +60,27 @@ async function recoverOne(checkout: string, signal?: AbortSignal): Promise<Recov
   if (isIn && !isPublished) {
     copyIndex(files)
     const env = { GIT_INDEX_FILE: files.index }
-    await git.run(['read-tree', '-m', landing.from, landing.to], undefined, { env })
+    await git.run(['read-tree', '-i', '-m', landing.from, landing.to], undefined, { env })
     await git.exec(['update-index', '-q', '--refresh'], undefined, { env })
     renameSync(files.index, files.gitIndex)
   } else if (!isIn) await undoFiles(git, landing)
   rmSync(files.intent)
   unlockIndex(files)
   return { ...landing, checkout, outcome: isIn ? 'finished' : 'undone' }
+}
+
+/**
+ * Waits for the git a killed process may have left running in the checkout: it holds the lock of its index. A lock that is old is of one that was
+ * killed as well.
+ */
+async function gitToEnd(index: string, signal?: AbortSignal): Promise<void> {
+  const lock = `${index}.lock`
+  for (let quiet = 0; quiet < 2; quiet += 1) {
+    await sleep(GIT_ENDS.lookMs)
+    signal?.throwIfAborted()
+    const stats = statSync(lock, { throwIfNoEntry: false })
+    if (stats && Date.now() - stats.mtimeMs < GIT_ENDS.atMostMs) quiet = 0
+  }
 }
 
 /** The main checkout and all linked ones, from the files alone. */

@@ -1,7 +1,7 @@
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, readdirSync, rmSync, rmdirSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readlinkSync, readdirSync, rmSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Git } from './git.ts'
-import type { Landing } from './landing.ts'
+import { lookAt } from './look-at.ts'
 import { changedBetween } from './overlaps.ts'
 import { gitDirOf } from './repository.ts'
 import { WorktreeError } from './worktree-error.ts'
@@ -10,7 +10,7 @@ import { WorktreeError } from './worktree-error.ts'
  * Takes back what a landing that was cut off has written into its checkout, whose index is still the old one. Only what the landing can have left
  * is touched: its new version, the beginning of it, or nothing at all; a file that holds anything else is the user's since, and stays.
  */
-export async function undoFiles(git: Git, { from, to }: Landing): Promise<void> {
+export async function undoFiles(git: Git, { from, to }: { readonly from: string; readonly to: string }): Promise<void> {
   const gitDir = gitDirOf(git.root)
   if (gitDir === null) throw new WorktreeError('NO_CHECKOUT', `${git.root} is no checkout of git any more.`)
   const changes = await changedBetween(git, from, to)
@@ -35,9 +35,9 @@ export async function undoFiles(git: Git, { from, to }: Landing): Promise<void> 
 
 /** `other`: neither what the landing writes, nor a part of it. */
 function stateOf(path: string, written: string | null): 'missing' | 'written' | 'other' {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
+  const stats = lookAt(path)
   if (!stats || stats.isDirectory()) return stats && readdirSync(path).length > 0 ? 'other' : 'missing'
-  const wanted = written === null ? undefined : lstatSync(written, { throwIfNoEntry: false })
+  const wanted = written === null ? undefined : lookAt(written)
   if (written === null || !wanted) return 'other'
   if (stats.isSymbolicLink() || wanted.isSymbolicLink()) {
     return stats.isSymbolicLink() && wanted.isSymbolicLink() && readlinkSync(path) === readlinkSync(written) ? 'written' : 'other'

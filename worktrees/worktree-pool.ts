@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { openGit } from './git.ts'
 import { lockReason, registered } from './registry.ts'
@@ -35,6 +35,7 @@ export function createWorktreePool({ git, folder }: RepositoryWorktrees): Worktr
       return true
     },
     async take(to, owner) {
+      if (!existsSync(place) || readdirSync(place).length === 0) return false
       for (const each of await registered(git)) {
         if (!isInside(each.path) || each.lock !== null) continue
         try {

@@ -1,5 +1,6 @@
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lookAt } from './look-at.ts'
 import { WorktreeError } from './worktree-error.ts'
 
 /** Parts of the path below the main checkout. */
@@ -29,7 +30,7 @@ export function makeWorktreesFolder(checkout: string): string {
 export function refuseLinks(checkout: string): void {
   PARTS.forEach((_, at) => {
     const named = PARTS.slice(0, at + 1).join('/')
-    if (lstatSync(join(checkout, named), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    if (lookAt(join(checkout, named))?.isSymbolicLink()) {
       throw new WorktreeError('SYMLINK', `${named} is a symlink; remove it`)
     }
   })

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import { array, assert, asyncProperty, boolean } from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { greenPrefix } from '../../worktrees/green-prefix.ts'
 import { createMergeQueue, type LandResult, type MergeQueue, type MergeQueueOptions } from '../../worktrees/merge-queue.ts'
@@ -306,7 +306,7 @@ describe('WKT-11: red branches', () => {
   })
 
   test('halving finds the first red of a row in 1 + log2 runs, whatever the row', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }), async (row) => {
+    await assert(asyncProperty(array(boolean(), { minLength: 1, maxLength: 40 }), async (row) => {
       let runs = 0
       const found = await greenPrefix(row.length, async (first) => ((runs += 1), { ok: row.slice(0, first).every(Boolean), log: String(first) }))
       const red = row.indexOf(false)

@@ -47,8 +47,8 @@ export function branch(root: string, name: string, files: Readonly<Record<string
   const at = join(folder(), 'w')
   git(root, 'worktree', 'add', '-q', '-b', name, at, 'main')
   for (const [path, content] of Object.entries(files)) {
-    if (content === null) rmSync(join(at, path))
-    else put(at, path, content)
+    rmSync(join(at, path), { recursive: true, force: true })
+    if (content !== null) put(at, path, content)
   }
   git(at, 'add', '-A')
   git(at, 'commit', '-q', '-m', message)
