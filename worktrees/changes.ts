@@ -29,27 +29,27 @@ export async function changesOf(git: Git, worktree: Worktree, signal?: AbortSign
   gitDirOfWorktree(git.root)
   const [head = '', tip = '', ...top] = (await git.run(['rev-parse', 'HEAD', `refs/heads/${branch}`, '--show-toplevel'], signal)).trimEnd().split('\n')
   if (top.join('\n') !== git.root) throw new WorktreeError('NO_CHECKOUT', `git takes ${top.join('\n')} for the top level of ${git.root}. Look at its core.worktree setting.`)
-  const state = await status(git, signal)
+  const state = await status(git, worktree, signal)
   const ahead = Number(await git.run(['rev-list', '--count', head, tip, `^${base}`], signal))
   const behind = await commitsSince(worktree, signal)
-  const ignored = (await newIgnored(git, worktree, signal)) + changedCopies(worktree)
+  const ignored = state.ignored + changedCopies(worktree)
   const carried = worktree.carried !== null && ahead === 0 && head === base && (await snapshot(git, signal)) === worktree.carried
   const changed = (carried ? 0 : state.changed) + await hidden(git, signal)
   const untracked = carried ? 0 : state.untracked
   return { changed, untracked, ignored, ahead, behind, head, none: changed + untracked + ignored + ahead === 0 && head === base && tip === base }
 }
 
-async function status(git: Git, signal?: AbortSignal): Promise<{ changed: number; untracked: number }> {
-  const output = await git.run(['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--ignore-submodules=none'], signal)
-  const lines = output.split('\0').filter((line) => line !== '')
-  const untracked = lines.filter((line) => line.startsWith('?? ')).length
-  return { changed: lines.length - untracked, untracked }
+/** One look at the whole tree. Ignored folders count as one where nothing ignored was copied in, else file by file. */
+async function status(git: Git, { included }: Worktree, signal?: AbortSignal): Promise<{ changed: number; untracked: number; ignored: number }> {
+  const untouched = Object.keys(included).length === 0
+  const lines = (await git.run(['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--ignore-submodules=none', `--ignored=${untouched ? 'traditional' : 'no'}`], signal)).split('\0').filter((line) => line !== '')
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(`${mark} `)).length
+  const [untracked, seen] = [count('??'), count('!!')]
+  return { changed: lines.length - untracked - seen, untracked, ignored: untouched ? seen : await newIgnored(git, included, signal) }
 }
 
-/** Ignored files that were not copied in; whole folders as one where nothing was. */
-async function newIgnored(git: Git, { included }: Worktree, signal?: AbortSignal): Promise<number> {
-  const whole = Object.keys(included).length === 0 ? ['--directory'] : []
-  const output = await git.run(['ls-files', '-z', '--others', '--ignored', '--exclude-standard', ...whole], signal)
+async function newIgnored(git: Git, included: Worktree['included'], signal?: AbortSignal): Promise<number> {
+  const output = await git.run(['ls-files', '-z', '--others', '--ignored', '--exclude-standard'], signal)
   return output.split('\0').filter((path) => path !== '' && included[path] === undefined).length
 }
 

@@ -35,7 +35,7 @@ export async function endWorktree(
     if (!changes.none) return { kept: true, path, branch, base, ...changes }
     const carried = worktree.carried !== null && landed === undefined
     const at = carried ? await commitCarried(worktree, signal) : changes.head
-    const poolable = !carried && Object.keys(worktree.included).length === 0 && (await isPoolable(path, signal))
+    const poolable = !carried && Object.keys(worktree.included).length === 0 && isPoolable(path)
     await repository.alone(async () => {
       await git.run(['update-ref', '--no-deref', 'HEAD', at], signal)
       if (!(poolable && (await pool.put(path)))) await removeWorktree(repository, path)

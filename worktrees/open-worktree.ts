@@ -34,12 +34,8 @@ export async function openWorktree(
 
   const pooled = await repository.alone(() => acquire(repository.git, pool, { path, branch, base, owner, signal }), signal)
   const git = openGit(path)
-  await repository.onTree(async () => {
-    // A pooled tree is checked as well as reset: what was in it must be gone, ignored or not.
-    await git.run(['reset', '--quiet', '--hard', base], signal)
-    if (pooled) await git.run(['clean', '-ffdxq'], signal)
-  })
-  const parentDirty = (await parent.run(['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'], signal)).split('\0').length - 1
+  await repository.onTree(() => (pooled === null ? write(git, base, signal) : renew(git, pooled, base, signal)))
+  const parentDirty = await dirtyIn(parent, signal)
   const carried = carryDirty && parentDirty > 0 ? await carry(parent, git, base, signal) : null
   const included = await copyIncluded(parent, path, signal)
   included.warnings.forEach(warn)
@@ -50,16 +46,44 @@ export async function openWorktree(
 
 type Place = { readonly path: string; readonly branch: string; readonly base: string; readonly owner: string; readonly signal: AbortSignal | undefined }
 
-/** Answers whether it came from the pool. */
-async function acquire(git: Git, pool: WorktreePool, { path, branch, base, owner, signal }: Place): Promise<boolean> {
+/** Answers the commit whose tree is there already, as it came from the pool; null: none is. */
+async function acquire(git: Git, pool: WorktreePool, { path, branch, base, owner, signal }: Place): Promise<string | null> {
   if (await pool.take(path, owner)) {
+    const there = (await openGit(path).run(['rev-parse', 'HEAD'], signal)).trim()
     await git.run(['update-ref', `refs/heads/${branch}`, base, ''], signal)
     await openGit(path).run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], signal)
-    return true
+    return there
   }
   await git.run(['worktree', 'add', '--quiet', '--no-checkout', '--no-track', '--lock', '--reason', lockReason(owner), '-b', branch, path, base], signal)
-  return false
+  return null
 }
+
+async function write(git: Git, base: string, signal?: AbortSignal): Promise<void> {
+  await git.run(['reset', '--quiet', '--hard', base], signal)
+}
+
+/** Makes a pooled tree that of another commit, and sees that nothing else is in it, ignored or not: somebody may have been there. */
+async function renew(git: Git, there: string, base: string, signal?: AbortSignal): Promise<void> {
+  if (there !== base) await write(git, base, signal)
+  const left = await git.run(['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=normal', '--ignored=traditional', '--ignore-submodules=none'], signal)
+  if (left === '') return
+  await write(git, base, signal)
+  await git.run(['clean', '-ffdxq'], signal)
+}
+
+/** Under way now, by the parent's folder: those who ask at once share one look at a tree that may be large. */
+const looks = new Map<string, Promise<number>>()
+
+/** How many uncommitted files a checkout has. */
+async function dirtyIn(parent: Git, signal?: AbortSignal): Promise<number> {
+  const look = looks.get(parent.root) ?? countDirty(parent).finally(() => looks.delete(parent.root))
+  looks.set(parent.root, look)
+  const count = await look
+  signal?.throwIfAborted()
+  return count
+}
+
+const countDirty = async (parent: Git): Promise<number> => (await parent.run(['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'])).split('\0').length - 1
 
 /** Puts the parent's uncommitted files into a fresh worktree, where they are uncommitted too; answers their tree. */
 async function carry(parent: Git, git: Git, base: string, signal?: AbortSignal): Promise<string | null> {

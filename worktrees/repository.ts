@@ -49,7 +49,7 @@ export const commonDirOf = (gitDir: string): string => realpathSync(resolve(gitD
 export function gitDirOf(top: string): string | null {
   const dotGit = join(top, '.git')
   if (!existsSync(dotGit)) return null
-  const named = statSync(dotGit).isFile() ? /^gitdir: (.+)$/.exec(firstLine(dotGit) ?? '')?.[1] : '.git'
+  const named = statSync(dotGit).isFile() ? /^gitdir: (.+?)[\r\n]*$/s.exec(readFileSync(dotGit, 'utf8'))?.[1] : '.git'
   const gitDir = named === undefined ? null : resolve(top, named)
   return gitDir !== null && existsSync(join(gitDir, 'HEAD')) ? gitDir : null
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readSync, readdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { openGit } from './git.ts'
 import { lockReason, registered } from './registry.ts'
@@ -30,7 +30,11 @@ export function createWorktreePool({ git, folder }: RepositoryWorktrees): Worktr
       mkdirSync(dirname(to), { recursive: true })
       dropRecord(path)
       // Forced twice: it stays locked until it has arrived, so a kill in between leaves nothing that looks free.
-      await git.run(['worktree', 'move', '--force', '--force', path, to])
+      try {
+        await git.run(['worktree', 'move', '--force', '--force', path, to])
+      } catch {
+        return false // it has submodules, say: git moves none of those
+      }
       await git.run(['worktree', 'unlock', to])
       return true
     },
@@ -53,9 +57,19 @@ export function createWorktreePool({ git, folder }: RepositoryWorktrees): Worktr
 }
 
 /** Whether a worktree is worth keeping for the next agent. */
-export async function isPoolable(path: string, signal?: AbortSignal): Promise<boolean> {
-  if (existsSync(join(gitDirOfWorktree(path), 'config.worktree'))) return false // settings of its own would go to the next agent
-  const entries = (await openGit(path).run(['ls-files', '--stage', '-z'], signal)).split('\0')
-  // git moves no worktree that has submodules.
-  return entries.length > POOL_LIMITS.leastFiles && !entries.some((entry) => entry.startsWith('160000 '))
+export function isPoolable(path: string): boolean {
+  const gitDir = gitDirOfWorktree(path)
+  if (existsSync(join(gitDir, 'config.worktree'))) return false // settings of its own would go to the next agent
+  return entriesIn(join(gitDir, 'index')) >= POOL_LIMITS.leastFiles
+}
+
+/** How many files an index lists: the third number of its header. */
+function entriesIn(index: string): number {
+  const header = Buffer.alloc(12)
+  const file = openSync(index, 'r')
+  try {
+    return readSync(file, header) === header.length ? header.readUInt32BE(8) : 0
+  } finally {
+    closeSync(file)
+  }
 }

@@ -59,7 +59,7 @@ describe('WKT-01: opening', () => {
     const worktree = await opened(worktrees, root)
     expect(read(worktree.path, 'crlf.txt')).toBe('a\r\nb\r\n')
     expect(await worktrees.end(worktree)).toMatchObject({ kept: false })
-    expect(listed(root)).toBe(1)
+    expect([existsSync(worktree.path), git(root, 'branch', '--list', 'cadre/*')]).toEqual([false, ''])
   })
 
   test('keeps to a sparse checkout, and removes it', async () => {
@@ -379,11 +379,11 @@ describe('Committing what an agent left', () => {
     expect(await commitAll(worktree, { message: 'x' })).toBeNull()
     put(worktree.path, 'a.txt', 'changed')
     rmSync(join(worktree.path, 'b.txt'))
-    for (const path of ['new\nline', ' deep/n', 'ignored']) put(worktree.path, path)
+    for (const path of ['new\nline', 'deep /n', 'ignored']) put(worktree.path, path)
     const id = await commitAll(worktree, { message: '# what I did\n\nbody', author: { name: 'Bo <x>', email: 'b@example.com' } })
     expect(id).toBe(git(root, 'rev-parse', worktree.branch))
     expect(git(worktree.path, 'log', '-1', '--format=%s|%an|%cn')).toBe('# what I did|Bo x|Cadre')
-    expect(git(worktree.path, 'diff', '--name-only', '-z', 'HEAD~1').split('\0')).toEqual([' deep/n', 'a.txt', 'b.txt', 'new\nline', ''])
+    expect(git(worktree.path, 'diff', '--name-only', '-z', 'HEAD~1').split('\0')).toEqual(['a.txt', 'b.txt', 'deep /n', 'new\nline', ''])
     expect(git(worktree.path, 'status', '--porcelain')).toBe('')
   })
 
