@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openGit } from './git.ts'
 import { greenPrefix } from './green-prefix.ts'
 import { landCheckout, landRef, type Landed } from './landing.ts'
-import { changedBetween, overlapsOf } from './overlaps.ts'
+import { changedBetween, overlapsWith, uncommitted } from './overlaps.ts'
 import { refuseOwnPrograms } from './own-filters.ts'
 import { lockProcess } from './process-lock.ts'
 import { rebase, type Rebased } from './rebase.ts'
@@ -106,6 +106,8 @@ export function createMergeQueue({ checkout, target, verify, gate, onLanding, tr
   /** Puts the branches on top of each other, settling those that cannot be. One that only conflicts with another of them waits for the next round. */
   async function stack(items: readonly Item[], from: string, signal: AbortSignal): Promise<readonly Placed[]> {
     const row: Placed[] = []
+    if (items.length === 0) return row
+    const overlap = await overlaps(from, signal)
     let at = from
     for (const item of items) {
       const { branch, base } = item.request
@@ -114,7 +116,7 @@ export function createMergeQueue({ checkout, target, verify, gate, onLanding, tr
         const alone: Rebased = placed.status === 'conflict' && at !== from ? await rebase(git, item.request, from, signal) : placed
         if (alone.status === 'conflict') item.settle({ status: 'conflict', branch, base, files: alone.files })
         if (placed.status === 'conflict') continue
-        const files = placed.commit === at ? [] : await overlap(at, placed.commit, from, signal)
+        const files = placed.commit === at ? [] : await overlap(at, placed.commit)
         if (files.length > 0) {
           item.settle({ status: 'overlap', files })
           continue
@@ -129,12 +131,16 @@ export function createMergeQueue({ checkout, target, verify, gate, onLanding, tr
     return row
   }
 
-  /** The user's uncommitted files that a step would touch, known before anything is verified for nothing. */
-  async function overlap(at: string, to: string, from: string, signal: AbortSignal): Promise<readonly string[]> {
+  /** What tells the user's uncommitted files that a step would touch, so that nothing is verified in vain. The checkout is looked at once, not for each branch. */
+  async function overlaps(from: string, signal: AbortSignal): Promise<(at: string, to: string) => Promise<readonly string[]>> {
     const on = await targetCheckout(git, target, signal)
-    if (on === null) return []
-    const step = await changedBetween(git, at, to, signal)
-    return on.busy ? step.map(({ path }) => path) : touching(await overlapsOf(openGit(on.path), { from, to }, signal), step)
+    if (on === null) return async () => []
+    const there = openGit(on.path)
+    const dirty = on.busy ? new Set<string>() : await uncommitted(there, from, signal)
+    return async (at, to) => {
+      const step = await changedBetween(git, at, to, signal)
+      return on.busy ? step.map(({ path }) => path) : touching(overlapsWith(there, dirty, await changedBetween(git, from, to, signal)), step)
+    }
   }
 
   /** Whether they landed, all together; if not, all is to be built and verified anew. */

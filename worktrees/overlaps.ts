@@ -19,8 +19,11 @@ export async function changedBetween(git: Git, from: string, to: string, signal?
  * `env` may name another index. Changes nothing.
  */
 export async function overlapsOf(git: Git, { from, to }: { readonly from: string; readonly to: string }, signal?: AbortSignal, env?: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const changes = await changedBetween(git, from, to, signal)
-  const dirty = await uncommitted(git, from, signal, env)
+  return overlapsWith(git, await uncommitted(git, from, signal, env), await changedBetween(git, from, to, signal))
+}
+
+/** As `overlapsOf`, with `uncommitted` and the changes known: for several steps from one commit. */
+export function overlapsWith(git: Git, dirty: ReadonlySet<string>, changes: readonly Change[]): readonly string[] {
   const found = new Set(changes.filter(({ path }) => dirty.has(path)).map(({ path }) => path))
   const gone = new Set(changes.filter(({ kind }) => kind === 'D').map(({ path }) => path))
   for (const { kind, path } of changes) {
@@ -53,8 +56,8 @@ function firstFile(root: string, folder: string, gone: ReadonlySet<string>): str
   return null
 }
 
-/** Tracked files whose content, on disk or staged, is not that of the commit. */
-async function uncommitted(git: Git, commit: string, signal?: AbortSignal, env?: Readonly<Record<string, string>>): Promise<ReadonlySet<string>> {
+/** Tracked files whose content, on disk or staged, is not that of the commit. Looks at the whole tree. */
+export async function uncommitted(git: Git, commit: string, signal?: AbortSignal, env?: Readonly<Record<string, string>>): Promise<ReadonlySet<string>> {
   const extra = env && { env }
   const staged = await git.run(['diff-index', '--cached', '--name-only', '--no-renames', '--ignore-submodules=none', '-z', commit], signal, extra)
   const onDisk = await git.run(['-c', 'diff.autoRefreshIndex=true', 'diff', '--name-only', '--no-renames', '--no-relative', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty', '-z'], signal, extra)
