@@ -42,11 +42,14 @@ export function branchOf(folder: string): string | null {
   return gitDir === null ? null : (/^ref: refs\/heads\/(.+)$/.exec(firstLine(join(gitDir, 'HEAD')) ?? '')?.[1] ?? null)
 }
 
-/** The folder where git keeps the data of a checkout with this top level. Worktrees and submodules have a file that names it. */
-function gitDirOf(top: string): string | null {
+/** The folder where git keeps what all checkouts of a repository share, given the git folder of one of them. */
+export const commonDirOf = (gitDir: string): string => realpathSync(resolve(gitDir, firstLine(join(gitDir, 'commondir')) ?? '.'))
+
+/** The folder where git keeps the data of a checkout with this top level; null when it is none. Worktrees and submodules have a file that names it. */
+export function gitDirOf(top: string): string | null {
   const dotGit = join(top, '.git')
   if (!existsSync(dotGit)) return null
-  const named = statSync(dotGit).isFile() ? /^gitdir: (.+)$/.exec(firstLine(dotGit) ?? '')?.[1] : '.git'
+  const named = statSync(dotGit).isFile() ? /^gitdir: (.+?)[\r\n]*$/s.exec(readFileSync(dotGit, 'utf8'))?.[1] : '.git'
   const gitDir = named === undefined ? null : resolve(top, named)
   return gitDir !== null && existsSync(join(gitDir, 'HEAD')) ? gitDir : null
 }
