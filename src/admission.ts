@@ -2,7 +2,7 @@ import { notStartedBy } from './companions.ts'
 import type { AgentType } from './core/agent-type.ts'
 import { CadreError } from './core/errors.ts'
 import type { Grant } from './core/grant.ts'
-import { levelsBelow, mayName } from './core/grant.ts'
+import { isReadOnly, levelsBelow, mayName } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
 import type { WantedByCall } from './core/narrow.ts'
 import { narrow, noToolLeft, renarrow } from './core/narrow.ts'
@@ -28,10 +28,11 @@ export function admitted(services: Services, parent: Agent, raw: JsonObject, ask
   if (input.outputSchema) outputCheck(input.outputSchema)
   const ready = input.continues === undefined ? admit(services, parent, input, asked) : admitContinued(services, parent, { input, id: input.continues, callId: asked.callId })
   if (parent.started.grant.depth === 0) throw new CadreError('REFUSED', NO_DELEGATION)
-  const { slots } = services.crew
+  const { slots, queued } = services.crew
   const { grant, background } = ready.started
-  if (slots.isFull({ levels: levelsBelow(grant), background }) && slots.queued >= services.limits().maxQueued) {
-    throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${slots.queued} queued). Wait for some with agent_wait, then try again.`)
+  const waits = slots.isFull({ levels: levelsBelow(grant), background }) || (!isReadOnly(grant) && services.gate(grant.root).holder !== null)
+  if (waits && queued >= services.limits().maxQueued) {
+    throw new CadreError('REFUSED', `The queue is full (${slots.running} running, ${queued} queued). Wait for some with agent_wait, then try again.`)
   }
   return ready
 }

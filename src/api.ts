@@ -1,3 +1,4 @@
+import type { PermissionMode } from './core/agent-type.ts'
 import type { AgentType } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
 import type { CadreEvent } from './core/events.ts'
@@ -12,7 +13,7 @@ import type { HistoryChoice } from './prompts/history.ts'
 import type { Settings } from './settings/settings.ts'
 import type { SweepDoors, SweepOptions } from './sweep/contract.ts'
 import type { SweepSummary } from './sweep/summary.ts'
-import type { ApprovalRequest } from './approval.ts'
+import type { ApprovalRequest } from './live-permissions.ts'
 import type { ApprovalAnswer } from './permissions/approvals.ts'
 import type { Runner } from './threads/runner.ts'
 
@@ -76,6 +77,8 @@ export type RunOptions = IdleOptions & ChangeOptions & {
   readonly tools?: readonly string[]
   readonly disallowedTools?: readonly string[]
   readonly maxTurns?: number
+  /** Default: the setting `permissions.mode` (PRM-01). */
+  readonly permissionMode?: PermissionMode
   readonly outputSchema?: JsonObject
   /** False: it may start no agent type; a list: only these, at every depth (GRA-10). */
   readonly types?: boolean | readonly string[]

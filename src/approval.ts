@@ -1,44 +1,15 @@
 import type { ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { isObject } from './core/json.ts'
-import type { JsonObject } from './core/json.ts'
 import type { ApprovalAnswer } from './permissions/approvals.ts'
 import { approvalId, approvalQuestion, deniedText } from './permissions/approvals.ts'
+import type { ApprovalRequest, Permissions } from './live-permissions.ts'
 import { declined, judge } from './permissions/judge.ts'
 import type { Judgement } from './permissions/judge.ts'
 import type { Place } from './permissions/place.ts'
-import type { Rules } from './permissions/rule.ts'
 import type { Services } from './services.ts'
 import { waiting } from './supervisor.ts'
 import type { Agent } from './supervisor.ts'
 import type { Tool } from './tools/define-tool.ts'
-
-/** A call that asks, as whoever may approve it is told (PRM-07). */
-export type ApprovalRequest = {
-  /** One part per layer of delegation, the call's own last (PRM-09). */
-  readonly id: string
-  /** The asker's path by agent types, without the root run: `releaser/operator`; `main` for the root run itself. */
-  readonly agent: string
-  readonly tool: string
-  readonly input: JsonObject
-  /** `releaser/operator wants to run bash: npm publish`. */
-  readonly question: string
-  readonly why: string
-}
-
-/** Who decides over calls that ask; resolves with undefined for no decision, which counts as a denial. */
-export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>
-
-/** What permissions go by, as they are now. */
-export type Permissions = {
-  readonly rules: Rules
-  /** The root run's, which rules are written for, and where `~` is. */
-  readonly root: string
-  readonly home: string
-  /** ms */
-  readonly timeoutMs: number
-  /** Null: nobody (PRM-06). */
-  readonly approver: Approver | null
-}
 
 /** How permissions judge one agent's calls. */
 export type Judge = {

@@ -1,8 +1,37 @@
-import type { Approver, Permissions } from './approval.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
+import type { JsonObject } from './core/json.ts'
+import type { ApprovalAnswer } from './permissions/approvals.ts'
 import type { Settings } from './settings/settings.ts'
 import { parseRules } from './permissions/parse-rules.ts'
 import type { Rules } from './permissions/rule.ts'
+
+/** A call that asks, as whoever may approve it is told (PRM-07). */
+export type ApprovalRequest = {
+  /** One part per layer of delegation, the call's own last (PRM-09). */
+  readonly id: string
+  /** The asker's path by agent types, without the root run: `releaser/operator`; `main` for the root run itself. */
+  readonly agent: string
+  readonly tool: string
+  readonly input: JsonObject
+  /** `releaser/operator wants to run bash: npm publish`. */
+  readonly question: string
+  readonly why: string
+}
+
+/** Who decides over calls that ask; resolves with undefined for no decision, which counts as a denial. */
+export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>
+
+/** What permissions go by, as they are now. */
+export type Permissions = {
+  readonly rules: Rules
+  /** The root run's, which rules are written for, and where `~` is. */
+  readonly root: string
+  readonly home: string
+  /** ms */
+  readonly timeoutMs: number
+  /** Null: nobody (PRM-06). */
+  readonly approver: Approver | null
+}
 
 /**
  * What permissions go by in the settings as they are now. Rules that cannot be read are told of once per version of the settings. `approver`: the

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative, resolve } from 'node:path'
 import type { ChangeOptions, DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
-import type { AgentType } from './core/agent-type.ts'
+import type { AgentType, PermissionMode } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
 import { CadreError } from './core/errors.ts'
 import type { EventSubject } from './core/events.ts'
@@ -130,6 +130,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     redact: () => models.current().keys(),
   })
   journal.prune(settings.journal.keepDays)
+  // What can confine commands is looked for while the types are read; null: nothing is to.
+  const looked = settings.sandbox === 'off' ? null : probeShell()
   const todo = openTodoFile({ root, journal, onDiagnostic })
   const types = await loadTypes({
     root,
@@ -146,12 +148,11 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   const watchSoon = (options.watch ?? true) ? setTimeout(() => void types.watch(), WATCH_AFTER_MS).unref() : undefined
 
-  const toolbox = createToolbox([read, ls, glob, grep, blameTool, agentTool, agentSend, agentStop, agentWait, agentCheck, runCodeTool, ...WRITING_TOOLS])
+  const toolbox = createToolbox([read, ls, glob, grep, blameTool, ...WRITING_TOOLS, agentTool, agentSend, agentStop, agentWait, agentCheck, runCodeTool])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const gate = createGates()
   const seenTexts = createSeenTexts()
-  /** Looked for once; null: nothing is to confine commands. */
-  let sandbox: Probe | null = null
+  const sandbox: Probe | null = await looked
   const permissions = livePermissions(() => live.current().settings, { root, home: userHome, onDiagnostic, approver: options.onApproval ?? null })
   const git = openGit(root)
   const project = openProjectTexts({
@@ -174,14 +175,10 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const confines = () => sandbox !== null && sandbox.kind !== null
   /** SHL-04: without a sandbox that is required there is no bash. */
   const toolFacts = () => (live.current().settings.sandbox === 'require' && !confines() ? facts.filter(({ name }) => name !== 'bash') : facts)
-  /** Looks once for what can confine commands; the first run waits for it. */
-  async function lookForSandbox(): Promise<void> {
-    sandbox ??= live.current().settings.sandbox === 'off' ? null : await probeShell()
-  }
   // Each layer that delegates keeps a thread for itself (KIN-05), so there can be no more of them than places for such agents.
   const deepest = maxLenders + 1
-  const newGrant = (of?: boolean | readonly string[]) =>
-    rootGrant({ tools: toolFacts(), confinesShell: confines(), root, mode: live.current().settings.permissions.mode, ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
+  const newGrant = (of?: boolean | readonly string[], mode: PermissionMode = live.current().settings.permissions.mode) =>
+    rootGrant({ tools: toolFacts(), confinesShell: confines(), root, mode, ...(of !== undefined && { types: of }), ...limits(), maxDepth: Math.min(limits().maxDepth, deepest) })
   if (settings.limits.maxDepth > deepest) {
     onDiagnostic({ path: 'limits.maxDepth', line: 1, severity: 'warning', message: `${settings.limits.maxDepth} layers need more threads than the ${threads.cap} there are`, remedy: `${deepest} count` })
   }
@@ -235,7 +232,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     readCalls: (job) => threads.calls(job),
     runCode: (code) => runCode(programs, code),
     gate,
-    limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl, compactAt: live.current().settings.compactAt }),
+    limits: () => ({ ...limits(), cacheTtl: live.current().settings.models.cacheTtl, compactAt: live.current().settings.compactAt, bashSeconds: live.current().settings.bash.timeout }),
     notifies: () => live.current().settings.tasks.notify,
     delegationTools: () => live.current().settings.delegation.tools,
     delivery: deliveryOf(of),
@@ -271,11 +268,10 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
     journal,
 
-    async run({ agent, model: flag, signal, types: of, onIdle, onAnswer, changedFiles, ...request }) {
-      await lookForSandbox()
+    async run({ agent, model: flag, signal, types: of, permissionMode, onIdle, onAnswer, changedFiles, ...request }) {
       const type = agent === undefined ? null : types.require(agent)
       const model = type?.program ? null : await models.chooseRoot(flag, type?.model ?? null)
-      const narrowed = narrowRoot(newGrant(of), { ...request, type })
+      const narrowed = narrowRoot(newGrant(of, permissionMode), { ...request, type })
       const session = { kind: 'run', title: titleOf(request.prompt), limits: slotLimits(), ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
         threads.warm(1) // starts while the model is asked for the first time
@@ -285,7 +281,6 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
 
     async resume({ session: written, prompt, signal, onIdle, onAnswer, changedFiles }) {
-      await lookForSandbox()
       const { subject, title } = sessionToResume(journal, written, prompt ?? null)
       const session = { kind: 'run', title, limits: slotLimits(), resumed: subject, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
@@ -322,7 +317,6 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     settled: () => sessions.settled(),
 
     async sweep({ agent, model: flag, parallel, signal, stdin, onProgress, ...request }) {
-      await lookForSandbox()
       const type = types.require(agent)
       const model = type.program ? null : await models.chooseRoot(flag, type.model)
       const reducer = request.reduce ? { type: types.require('general'), model: await models.chooseRoot(flag, null) } : null

@@ -11,8 +11,8 @@ import { resultOf, standing } from './ending.ts'
 import { reminder } from './host/mailbox.ts'
 import type { Journal } from './journal/journal.ts'
 import { beginAgent } from './run.ts'
-import type { Place, Plan } from './run.ts'
-import type { Services } from './services.ts'
+import type { Plan } from './run.ts'
+import type { Place, Services } from './services.ts'
 import type { Agent } from './supervisor.ts'
 import { verified } from './verification.ts'
 
@@ -49,7 +49,8 @@ export async function resumeSession(services: Services, journal: ResumeJournal, 
   const plan = rootIsOpen || prompt !== null ? planRoot(services, journal) : null
   const { lost, going } = await sort(services, below)
   for (const ready of going) {
-    const { agent, ended } = startAgent(services, { ...ready, notes: [], paced: ready.started.callId !== null })
+    const started = isWaitedFor(ready, open) ? ready.started : { ...ready.started, background: true }
+    const { agent, ended } = startAgent(services, { ...ready, started, notes: [], paced: started.callId !== null })
     oweWhatCame(services, journal, agent)
     ended.catch(() => undefined) // a journal that cannot be written fails the root's run, too
   }
@@ -74,6 +75,16 @@ function standingOf(journal: ResumeJournal, id: string): Omit<Interrupted, 'sinc
 }
 
 const planRoot = (services: Services, journal: ResumeJournal): Plan => planAgent(services, { ...standingOf(journal, services.crew.root.agent), notes: [] })
+
+/**
+ * Whether the call that started it waits for it again. A program that started it does not: it is in doubt, and is not run again (JRN-04). So its
+ * agents go on in the background, and what they come to is told.
+ */
+function isWaitedFor({ subject, started }: Interrupted, open: readonly Interrupted[]): boolean {
+  if (started.background || started.callId === null) return true
+  const parent = open.find((other) => other.subject.agent === subject.parent)
+  return parent?.restored.reply?.calls.some(({ id }) => id === started.callId) ?? true
+}
 
 /** Results that came while nobody was there ride with the first turn (DEL-06). */
 function oweWhatCame(services: Services, journal: ResumeJournal, agent: Agent): void {

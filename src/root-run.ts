@@ -10,8 +10,7 @@ import { titleOf } from './core/title.ts'
 import { planAgent } from './delegate.ts'
 import { readyAgent } from './ready.ts'
 import { beginAgent } from './run.ts'
-import type { Place } from './run.ts'
-import type { Services } from './services.ts'
+import type { Place, Services } from './services.ts'
 import { verified } from './verification.ts'
 
 /** What the user asks of the run nobody delegates. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Brief, Host, Job, Message, Model, Report, ToolCall, ToolOutcome, ToolSchema, Usage } from './core/contract.ts'
+import type { Brief, Host, Job, Message, Model, ToolCall, ToolOutcome, ToolSchema, Usage } from './core/contract.ts'
 import { noOutcome } from './core/contract.ts'
 import { messageOf } from './core/errors.ts'
 import type { EventBody } from './core/events.ts'
@@ -24,6 +24,7 @@ import { openSession } from './host/session.ts'
 import type { Session, SessionOptions } from './host/session.ts'
 import type { Gate, Writer } from './schedule/gate.ts'
 import type { Need } from './schedule/slots.ts'
+import type { Place } from './services.ts'
 import type { Agent, Crew } from './supervisor.ts'
 import type { Toolkit } from './toolkit.ts'
 
@@ -66,9 +67,6 @@ export type Verification = {
   /** Resolves when no process it started is alive. */
   settled(): Promise<unknown>
 }
-
-/** Where a run's loop executes: a pooled thread, this thread, or one day another machine (DESIGN "Beyond one machine"). */
-export type Place = (job: Job) => Promise<Report>
 
 type ReadCalls = (job: { readonly brief: Brief; readonly calls: readonly ToolCall[]; readonly signal: AbortSignal }) => Promise<readonly ToolOutcome[]>
 

@@ -1,8 +1,7 @@
 import type { ChosenModel, ModelChoice } from './choose-model.ts'
 import type { AgentShell } from './agent-shell.ts'
-import type { Permissions } from './approval.ts'
 import type { AgentType, Program } from './core/agent-type.ts'
-import type { Model, Usage } from './core/contract.ts'
+import type { Job, Model, Report, Usage } from './core/contract.ts'
 import type { Grant } from './core/grant.ts'
 import type { ToolAnswer } from './core/tool.ts'
 import type { DeliveryOptions } from './delivery.ts'
@@ -12,7 +11,6 @@ import type { Environment } from './prompts/environment.ts'
 import type { HistoryChoice } from './prompts/history.ts'
 import type { CodeResult, runCode } from './programs/run-code.ts'
 import type { ProjectTexts } from './prompts/project-texts.ts'
-import type { Place } from './run.ts'
 import type { Gate } from './schedule/gate.ts'
 import type { SeenTexts } from './seen-files.ts'
 import type { Settings } from './settings/settings.ts'
@@ -20,7 +18,11 @@ import type { Crew } from './supervisor.ts'
 import type { Runner } from './threads/runner.ts'
 import type { MemoryFolder } from './tools/define-tool.ts'
 import type { WebAccess } from './tools/web-fetch/web-access.ts'
+import type { Permissions } from './live-permissions.ts'
 import type { Toolbox } from './tools/toolbox.ts'
+
+/** Where a run's loop executes: a pooled thread, this thread, or one day another machine (DESIGN "Beyond one machine"). */
+export type Place = (job: Job) => Promise<Report>
 
 /** What starting an agent needs of the rest of the system. */
 export type Services = {
@@ -73,7 +75,7 @@ export type Services = {
   /** The write gate of a root (KIN-04). */
   gate(root: string): Gate
   /** As they are now (SET-02). `wait` in seconds. */
-  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number; readonly gateWait: number; readonly compactAt: number }
+  limits(): { readonly maxQueued: number; readonly resultChars: number; readonly schemaRetries: number; readonly cacheTtl: '5m' | '1h'; readonly wait: number; readonly gateWait: number; readonly bashSeconds: number; readonly compactAt: number }
   /** Whether results may come on their own (DEL-08). */
   notifies(): boolean
   delegationTools(): DelegationTools

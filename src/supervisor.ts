@@ -87,6 +87,8 @@ export type Crew = {
   /** Tells the listeners only: for display, never journaled (MOD-06). */
   show(subject: EventSubject, event: EventBody): void
   list(): readonly Agent[]
+  /** How many wait for their gate or their place. */
+  readonly queued: number
   /** Resolves when nobody is alive. */
   empty(): Promise<void>
 }
@@ -203,6 +205,9 @@ export function createCrew(options: {
     record,
     show: (subject, event) => onEvent(journal.clean({ v: 1, seq: 0, time: Date.now(), ...subject, ...event })),
     list: () => [...agents.values()],
+    get queued() {
+      return agents.values().filter(({ clock, run, stopped, ending }) => run !== null && !clock.started && !stopped && !ending).toArray().length
+    },
     empty: () => agents.size === 0 ? Promise.resolve() : new Promise((resolve) => emptied.push(resolve)),
   }
 }

@@ -55,7 +55,7 @@ export function openToolkit(services: Services, agent: Agent, { granted, tools, 
       companions,
       blame: (path, lines) => services.blame(path, lines, signal),
       files: { hashOf: (path) => files().hashOf(path), seenText: (path) => files().seenText(path) },
-      shell: { run: (command, { timeoutMs }) => shell.run(command, { timeoutMs, signal }) },
+      shell: { run: (command, { timeoutMs }) => shell.run(command, { timeoutMs: timeoutMs ?? services.limits().bashSeconds * 1000, signal }) },
       web: services.web,
       memory: frozen.memory ?? null,
       todo: {

@@ -4,9 +4,7 @@ import type { AgentType } from '../core/agent-type.ts'
 const DEFERRED: readonly { readonly field: keyof AgentType; readonly note: string }[] = [
   { field: 'hooks', note: 'hooks are checked, but not run yet' },
   { field: 'mcpServers', note: 'MCP servers are checked, but not connected yet' },
-  { field: 'memory', note: 'memory is checked, but no folder is given yet' },
   { field: 'isolation', note: 'isolation is checked, but the agent runs in the shared root yet' },
-  { field: 'permissionMode', note: 'permissionMode is checked, but nothing asks for permission yet' },
 ]
 
 /** The fields of a type that have no effect yet, each with what to tell its author. */

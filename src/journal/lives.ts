@@ -28,7 +28,9 @@ export function openLifeReader(db: DatabaseSync, file: string): LifeReader {
   return {
     started(agent) {
       const found = start(agent)
-      return found?.type === 'delegation.started' || found?.type === 'delegation.queued' ? found.data : undefined
+      if (found?.type !== 'delegation.started' && found?.type !== 'delegation.queued') return undefined
+      // An earlier Cadre wrote grants without these.
+      return { ...found.data, grant: { ...found.data.grant, behalf: found.data.grant.behalf ?? [], confinesShell: found.data.grant.confinesShell ?? false } }
     },
     subject(agent) {
       const found = start(agent)

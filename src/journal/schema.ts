@@ -7,7 +7,7 @@ import { FACTS } from './facts.ts'
 import { isBusy, journalFault } from './fault.ts'
 
 /** What `PRAGMA user_version` of a journal says. Counts up with every change of the tables below. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 2
 /** What `PRAGMA application_id` of a journal says ("Cdre"): a database without it is another program's. */
 const APPLICATION_ID = 0x43647265
 
@@ -86,12 +86,7 @@ const SECOND = `
 `
 
 /** What makes a file of each version out of one of the version before; a new file goes through all. */
-const THIRD = `
-  UPDATE event SET data = json_set(data, '$.grant.behalf', json('[]'), '$.grant.confinesShell', json('false'))
-    WHERE type IN ('delegation.queued', 'delegation.started') AND data ->> '$.grant.confinesShell' IS NULL;
-`
-
-const STEPS = [FIRST, SECOND, THIRD] as const
+const STEPS = [FIRST, SECOND] as const
 
 /**
  * Opens a journal file, making folder (0700), file (0600) and tables where they are missing. Throws a CadreError JOURNAL that names the

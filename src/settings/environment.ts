@@ -1,8 +1,6 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
 import type { Json } from '../core/json.ts'
 import { checkLayer } from './layer.ts'
 import type { Checked } from './layer.ts'
-import { LATER_VARIABLES } from './later.ts'
 
 /** An environment variable of SPEC section 21, and the setting it sets. */
 type Variable = { readonly name: string; readonly section?: string; readonly key: string; read(text: string): Json }
@@ -27,11 +25,9 @@ export function checkEnvironment(env: Readonly<Record<string, string | undefined
     const setting = { [key]: read(text) }
     return checkLayer({ name, value: section === undefined ? setting : { [section]: setting }, lineOf: () => 1 })
   })
-  const later = LATER_VARIABLES.filter((name) => (env[name] ?? '') !== '').map((name): Diagnostic =>
-    ({ path: name, line: 1, severity: 'warning', message: `"${name}" has no effect in this version`, remedy: '' }))
   return {
     entries: checked.flatMap(({ entries }) => entries),
-    diagnostics: [...checked.flatMap(({ diagnostics }) => diagnostics), ...later],
+    diagnostics: checked.flatMap(({ diagnostics }) => diagnostics),
   }
 }
 

@@ -15,7 +15,4 @@ export const LATER: readonly string[] = [
   'deniedMcpServers',
 ]
 
-/** Environment variables of those. */
-export const LATER_VARIABLES: readonly string[] = []
-
 export const comesLater = (name: string): boolean => LATER.some((key) => name === key || name.startsWith(`${key}.`))

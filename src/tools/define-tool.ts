@@ -37,9 +37,9 @@ export type SeenFiles = {
   seenText(path: string): string | null
 }
 
-/** Runs commands as the agent's grant lets them (SHL-01…06). `ok`: it ran to its end and exited with 0. Rejects when no command can be run at all. */
+/** Runs commands as the agent's grant lets them (SHL-01…06); `timeoutMs` null: as long as the settings say. `ok`: it ran to its end and exited with 0. Rejects when no command can be run at all. */
 export type Shell = {
-  run(command: string, options: { readonly timeoutMs: number; readonly description: string | null }): Promise<{ readonly text: string; readonly ok: boolean }>
+  run(command: string, options: { readonly timeoutMs: number | null; readonly description: string | null }): Promise<{ readonly text: string; readonly ok: boolean }>
 }
 
 /** Where an agent type keeps its memory (PRO-05). `base` is trusted, and made where it is missing; nothing from there down to `path` may be a link. Both absolute. */

@@ -49,6 +49,7 @@ const CORRIDOR = [
 const READING = 'src/tools/reading/'
 /** A pure library, which its room imports: what it builds runs in processes. */
 const POLICY = 'sandbox/shell/'
+const AGENT_SHELL = 'src/agent-shell.ts'
 const GUEST = 'sandbox/isolate/guest/'
 const NEVER_SHIPPED = /^(test|bench|scripts)\/|^[^/]+\.config\.ts$/
 const DRAWERS = /(^|\/)(utils?|helpers?|common|types)(\/|\.[cm]?[jt]s$)/
@@ -127,7 +128,7 @@ function againstPath(file: string, specifier: string, target: string, { typeOnly
   if (from.room === 'sandbox') {
     return to.room === 'core' || target.startsWith(READING) ? [] : ['sandbox imports core and the read tools only']
   }
-  if (from.room === 'shell' && target.startsWith(POLICY)) return []
+  if ((from.room === 'shell' || file === AGENT_SHELL) && target.startsWith(POLICY)) return []
   if (to.room === 'sandbox') return ['src starts sandbox by URL, never by import; shared types live in core']
   if (from.level > to.level) return []
   return [from.level === to.level ? `never sideways (${from.room} to ${to.room})` : `only down (${from.room} to ${to.room})`]

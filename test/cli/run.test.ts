@@ -97,7 +97,7 @@ describe('CMD-03: exit codes', () => {
       [['-p', 'x', '--agent', 'explorr'], 'Unknown sub-agent type "explorr". Available: '],
       [['-p', 'x', '--agents', '{'], 'It is not JSON'],
       [['-p', 'x', '--schema', 'none.json'], 'none.json'],
-      [['-p', 'x', '--tools', 'Write', '--agent', 'explorer'], 'No tool is left for main: it asks for Write'],
+      [['-p', 'x', '--tools', 'Write', '--agent', 'explorer'], 'No tool is left for explorer: it asks for read, ls, glob, grep; available here: write.'],
     ] as const) {
       const run = await ask(args)
       expect([args, run.code, run.stdout]).toEqual([args, 2, ''])

@@ -6,7 +6,8 @@ import type { Script, Wire } from '../server/provider-server.ts'
 import { agent, background, endOf, ends, led, masked, part, says, signal, told, until } from './lead.ts'
 
 const WIRES: readonly Wire[] = ['openai', 'anthropic']
-const ROOT_TOOLS = 'read, ls, glob, grep, blame, agent, agent_send, agent_stop, agent_wait, agent_check'
+const WITHOUT_AGENTS = ['read', 'ls', 'glob', 'grep', 'blame', 'write', 'edit', 'bash', 'web_fetch', 'todo']
+const ROOT_TOOLS = [...WITHOUT_AGENTS, 'agent', 'agent_send', 'agent_stop', 'agent_wait', 'agent_check', 'run_code'].join(', ')
 const DEPTH = 'Error: You cannot delegate further: do this work yourself.'
 const task = (more: JsonObject): JsonObject => ({ description: 'x', prompt: 'x', ...more })
 
@@ -18,7 +19,7 @@ describe('AGT-01: the agent tool', () => {
     await off.cadre.run({ prompt: 'go' })
     const names = ({ server }: typeof on) => toolsOf(server.requests[0]?.body ?? {}).map(({ name }) => name)
     expect(names(on)).toEqual(ROOT_TOOLS.split(', '))
-    expect(names(off)).toEqual(['read', 'ls', 'glob', 'grep', 'blame'])
+    expect(names(off)).toEqual([...WITHOUT_AGENTS, 'run_code'])
   })
 
   for (const wire of WIRES) {
@@ -151,7 +152,7 @@ describe('AGT-03: of two faults the earlier one is told', () => {
     const { session } = await cadre.run({ prompt: 'go' })
     const outcomes = ofType(events, 'tool.ended').filter(({ depth }) => depth === 1).map(({ data }) => data.outcome)
     expect(outcomes.map((outcome) => outcome.text)).toEqual([
-      ...pairs.map(({ first }) => text(first, startable(cadre), 'read, ls, glob, grep, blame')),
+      ...pairs.map(({ first }) => text(first, startable(cadre), 'read, ls, glob, grep, blame, web_fetch, todo, run_code')),
       DEPTH,
     ])
     expect(outcomes.every(({ ok }) => !ok)).toBe(true)

@@ -119,7 +119,7 @@ test('JRN-08: keys are also in no delta and no returned result', async () => {
 
 test('GRA-05: a user\'s tool list that names nothing there is refused before anything exists', async () => {
   const { cadre } = await lab()
-  await expect(cadre.run({ prompt: 'go', tools: ['Raed'] })).rejects.toThrow('No tool is left for main: it asks for Raed; available here: read, ls, glob, grep, blame, agent, agent_send, agent_stop, agent_wait, agent_check, run_code.')
+  await expect(cadre.run({ prompt: 'go', tools: ['Raed'] })).rejects.toThrow('No tool is left for main: it asks for Raed; available here: read, ls, glob, grep, blame, write, edit, bash, web_fetch, todo, agent, agent_send, agent_stop, agent_wait, agent_check, run_code.')
 })
 
 test('a folder that is not there is one clear error', async () => {

@@ -36,11 +36,17 @@ describe('SET-01: which layer wins', () => {
       models: { maxTries: 6, silence: 120, cacheTtl: '5m' },
       limits: {
         maxDepth: 2, maxRunning: 16, maxBackground: 20, maxQueued: 1_000, launchPerSecond: 20, maxTurns: 50, timeout: 3_600, resultChars: 24_000,
-        schemaRetries: 3, wait: 600,
+        schemaRetries: 3, wait: 600, gateWait: 120,
       },
       delivery: { onIdle: null, maxNudges: 3, coalesce: 0.25 },
       tasks: { notify: true },
       delegation: { tools: 'agent' },
+      permissions: { mode: 'default', allow: [], ask: [], deny: [] },
+      approvals: null,
+      approvalTimeout: 1_800,
+      bash: { timeout: 120 },
+      sandbox: 'auto',
+      shell: { env: [] },
       verify: { command: null, threshold: 3, maxAttempts: 2, maxTurns: 15 },
       instructions: true,
       compactAt: 0.8,
@@ -288,7 +294,7 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
       '3: warning: unknown field "providers.x.apiKey", did you mean "providers.x.apiKeyEnv"?',
     ],
     ['{ "budget": { "costUsd": 5 } }', '1: warning: "budget" has no effect in this version'],
-    ['{ "limits": {\n"gateWait": 5 } }', '2: warning: "limits.gateWait" has no effect in this version'],
+    ['{ "limits": {\n"stopHookBlocks": 5 } }', '2: warning: "limits.stopHookBlocks" has no effect in this version'],
     ['{ "a": "\\"limits\\": {",\n"claudeAgents": 1 }', '2: warning: field "claudeAgents" must be true or false; ignored'],
   ]
   for (const [text, line] of LINES) {
@@ -320,12 +326,12 @@ describe('SET-02: mistakes are diagnostics and the default holds', () => {
   test('wrong variables and settings in code are named by where they stand', () => {
     using place = settingsPlace()
     const loaded = place.load({
-      env: { CADRE_MAX_DEPTH: 'deep', CADRE_CLAUDE_AGENTS: 'perhaps', CADRE_SANDBOX: 'off' }, code: { limit: {}, trustedRoots: ['/'] },
+      env: { CADRE_MAX_DEPTH: 'deep', CADRE_CLAUDE_AGENTS: 'perhaps', CADRE_SANDBOX: 'perhaps' }, code: { limit: {}, trustedRoots: ['/'] },
     })
     expect(linesOf(loaded, place.folder)).toEqual([
       'CADRE_MAX_DEPTH:1: warning: field "limits.maxDepth" must be an integer of at least 0; ignored',
       'CADRE_CLAUDE_AGENTS:1: warning: field "claudeAgents" must be true or false; ignored',
-      'CADRE_SANDBOX:1: warning: "CADRE_SANDBOX" has no effect in this version',
+      'CADRE_SANDBOX:1: warning: field "sandbox" must be "auto", "require" or "off"; ignored',
       'settings in code:1: warning: unknown field "limit", did you mean "limits"?',
       'settings in code:1: warning: "trustedRoots" counts only in user and managed settings; use the option "trusted"',
     ])

@@ -6,15 +6,11 @@ import { PERMISSION_DEFAULTS, PERMISSION_SETTINGS } from '../../src/settings/per
 
 const shape = z.strictObject(PERMISSION_SETTINGS)
 
-test('the defaults of permissions, approvals and hooks are those of the specification, and pass their own schema unchanged', () => {
+test('the defaults of permissions and approvals are those of the specification, and pass their own schema unchanged', () => {
   expect(shape.parse(PERMISSION_DEFAULTS)).toEqual({
     permissions: { mode: 'default', allow: [], ask: [], deny: [] },
     approvals: null,
     approvalTimeout: 1_800,
-    hooks: { timeout: 60 },
-    disableAllHooks: false,
-    allowManagedHooksOnly: false,
-    allowedHttpHookUrls: null,
   })
 })
 
@@ -32,7 +28,7 @@ test('a list of rules with a bad entry keeps the others for the reader of rules'
 
 for (const given of [
   { permissions: { ...PERMISSION_DEFAULTS.permissions, mode: 'Plan' } }, { permissions: { ...PERMISSION_DEFAULTS.permissions, mode: 'constructor' } }, { approvals: 'ask' }, { approvalTimeout: 0 },
-  { hooks: [] }, { disableAllHooks: 'yes' }, { allowedHttpHookUrls: 'https://x' }, { permission: {} },
+  { permission: {} },
 ] as readonly Readonly<Record<string, Json>>[]) {
   test(`${JSON.stringify(given)} is refused`, () => {
     expect(read(given).success).toBe(false)

@@ -3,6 +3,8 @@ import type { Command } from 'commander'
 import type { Orchestrator } from '../../api.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { CadreError, messageOf } from '../../core/errors.ts'
+import type { PermissionMode } from '../../core/agent-type.ts'
+import { PERMISSION_MODE_NAMES, permissionModeNamed } from '../../core/permission-mode.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { readRegularFile } from '../../sweep/read-regular-file.ts'
@@ -17,6 +19,7 @@ type Flags = HeadlessFlags & {
   readonly tools?: readonly string[]
   readonly disallowedTools?: readonly string[]
   readonly maxTurns?: number
+  readonly permissionMode?: PermissionMode
   readonly schema?: string
   readonly resume?: string
 }
@@ -32,6 +35,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--agents <json>', 'agent types as JSON: {"name": {"description": …, "prompt": …}}', parseJson)
     .option('--tools <list>', 'tools the run may use, separated by commas', parseList)
     .option('--disallowed-tools <list>', 'tools the run may not use', parseList)
+    .option('--permission-mode <mode>', `what asks for approval: ${PERMISSION_MODE_NAMES.join(', ')}`, parseMode)
     .option('--max-turns <n>', 'turns after which the run ends as partial', parseCount)
     .option('--schema <file>', 'JSON Schema file the answer must fit')
     .addOption(outputFormat())
@@ -64,12 +68,13 @@ async function run(prompt: string, flags: Flags, context: CliContext): Promise<v
     ...(flags.tools && { tools: flags.tools }),
     ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
+    ...(flags.permissionMode && { permissionMode: flags.permissionMode }),
     ...(outputSchema && { outputSchema }),
   }))
 }
 
 /** What a session keeps from its first run on. */
-const KEPT = ['model', 'agent', 'agents', 'tools', 'disallowedTools', 'maxTurns', 'schema'] as const
+const KEPT = ['model', 'agent', 'agents', 'tools', 'disallowedTools', 'permissionMode', 'maxTurns', 'schema'] as const
 
 /** `cadre --resume <session> [-p <prompt>]` and `cadre sessions resume`. */
 export async function resume(session: string, flags: Flags, context: CliContext): Promise<void> {
@@ -108,6 +113,13 @@ export async function readSchema(path: string): Promise<JsonObject> {
 
 /** A comma list whose commas inside brackets do not split. */
 export const parseList = (written: string): readonly string[] => written.split(/,(?![^()]*\))/).map((name) => name.trim()).filter(Boolean)
+
+/** PRM-01, by any of its names. */
+function parseMode(written: string): PermissionMode {
+  const mode = permissionModeNamed(written)
+  if (mode === undefined) throw new InvalidArgumentError(`It must be one of ${PERMISSION_MODE_NAMES.join(', ')}.`)
+  return mode
+}
 
 /** A whole number above 0. */
 export function parseCount(written: string): number {
