@@ -7,6 +7,7 @@ import type { JsonObject } from './core/json.ts'
 import type { WantedByCall } from './core/narrow.ts'
 import { narrow, noToolLeft, renarrow } from './core/narrow.ts'
 import { STOPPED_BY_PARENT } from './core/status.ts'
+import { refusedType } from './permissions/judge.ts'
 import { NO_DELEGATION } from './prompt.ts'
 import { chosenHistory } from './prompts/history.ts'
 import { readyAgent } from './ready.ts'
@@ -39,6 +40,7 @@ export function admitted(services: Services, parent: Agent, raw: JsonObject, ask
 
 function admit(services: Services, parent: Agent, input: DelegationInput, { callId, environment }: Asked): Ready {
   const type = typeFor(services, parent, input)
+  refuseDenied(services, parent, type.name)
   const fork = input.fork || (input.type !== undefined && services.types.isFork(input.type))
   const forks = fork ? forkedFrom(parent, type) : null
   const own = forks ? ignoredByForks(input) : { input, notes: [] }
@@ -114,6 +116,7 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
   if (result.error === STOPPED_BY_PARENT.reason) throw refuse('you stopped it (start a new one)')
   if (before.model === 'script') throw refuse('it ran a program (start a new one)')
   if (before.verifies) throw refuse('it is the verifier, which only Cadre starts')
+  refuseDenied(services, parent, before.agentType)
   const grant = renarrow(before.grant, parent.started.grant, wantedBy(input))
   if (grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft({ name: before.agentType, tools: before.grant.tools.map(({ name }) => name) }, parent.started.grant, wantedBy(input)))
   const background = inBackground(services, parent, before.frozen.background === true || (input.background ?? before.background))
@@ -134,6 +137,14 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
     notes: [`it keeps version ${before.typeHash.slice(0, 12)} of ${before.agentType}`, ...input.notes, ...background.notes],
     paced: parent.model !== null,
   }
+}
+
+/** PRM-04: by its canonical name, however it was asked for. */
+function refuseDenied(services: Services, parent: Agent, type: string): void {
+  const { rules, root, home } = services.permissions()
+  const { grant } = parent.started
+  const why = refusedType(type, rules, { root, worktree: grant.root === root ? null : grant.root, home })
+  if (why !== null) throw new CadreError('REFUSED', why)
 }
 
 function typeFor(services: Services, parent: Agent, input: DelegationInput): AgentType {

@@ -16,6 +16,9 @@ import type { Companions } from './tools/define-tool.ts'
 /** STR-04, 07, in characters and calls. */
 const SHOWN = { lastActivity: 2_000, calls: 20, callText: 100, page: 22_000 } as const
 
+/** Characters of results handed over together, and of each of them at least: the rest is a page away (AGT-08). */
+const SHARED = { characters: 200_000, least: 400 } as const
+
 /** STR-01. */
 export const notStartedBy = (id: string, own: readonly string[]): CadreError =>
   new CadreError('REFUSED', `No agent ${id} was started by you. Yours: ${own.join(', ') || 'none'}. Ids come from the "Agent id:" line, not from the type.`)
@@ -42,9 +45,10 @@ export function companionsOf(services: Services, parent: Agent): Companions {
   }
 
   /** A result handed over here is not notified of again (DEL-07). */
-  function handOver(id: string): string {
+  function handOver(id: string, together = 1): string {
     parent.mailbox.withdraw(id)
-    return resultText(resultOf(id), services.limits().resultChars)
+    const share = Math.max(SHARED.least, Math.floor(SHARED.characters / together))
+    return resultText(resultOf(id), Math.min(services.limits().resultChars, share))
   }
 
   const isBusy = ({ live }: Child): boolean => live !== null && hears(live)
@@ -101,7 +105,7 @@ export function companionsOf(services: Services, parent: Agent): Companions {
         const live = crew.find(id)
         return live ? `Still running: ${live.started.title} (${id}), ${turnText(live)}` : []
       })
-      return { text: [...done.map(handOver), ...(lines.length > 0 ? [lines.join('\n')] : [])].join('\n\n'), reads: [], hands: done }
+      return { text: [...done.map((id) => handOver(id, done.length)), ...(lines.length > 0 ? [lines.join('\n')] : [])].join('\n\n'), reads: [], hands: done }
     },
 
     async list() {

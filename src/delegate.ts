@@ -1,6 +1,6 @@
 import { admitted } from './admission.ts'
 import type { Asked } from './admission.ts'
-import { anchorsOf } from './core/anchors.ts'
+import { anchorsOf, anchorText } from './core/anchors.ts'
 import type { Message, Model, ToolCall, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import { isReadOnly } from './core/grant.ts'
@@ -59,7 +59,7 @@ export function planAgent(services: Services, ready: Ready): Plan {
     paced: ready.paced ?? false,
     ...(ready.key !== undefined && { key: ready.key }),
     delivery,
-    trailer: () => (delegates && !isProgram ? anchorsOf(journal.children(subject.agent)).join('\n') || null : null),
+    trailer: () => (delegates && !isProgram ? anchorText(anchorsOf(journal.children(subject.agent))) : null),
     toolkit,
   }
 }

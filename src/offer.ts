@@ -26,7 +26,7 @@ export function offer({ grant, frozen }: Pick<DelegationStarted, 'grant' | 'froz
   const own = toolbox.schemas(shown ?? grant.tools.map(({ name }) => name))
   const delegates = own.some(({ name }) => name === 'agent')
   const isOffered = (name: string, type: AgentType) => shown?.includes(name) ?? (delegates && mayStart(grant, type.name))
-  const types = new Map(tools === 'agent' ? [] : [...named(startable, own)].filter(([name, type]) => isOffered(name, type)))
+  const types = new Map(tools === 'agent' ? [] : [...named(startable, own.filter(({ name }) => tools !== 'each' || name !== 'agent'))].filter(([name, type]) => isOffered(name, type)))
   return {
     schemas: [...own.filter(({ name }) => tools !== 'each' || name !== 'agent'), ...types.entries().map(([name, type]) => toolOf(name, type))],
     decide(call, decide) {
@@ -45,13 +45,15 @@ export function offer({ grant, frozen }: Pick<DelegationStarted, 'grant' | 'froz
 /** What every provider takes as the name of a tool. */
 const TOOL_NAME = { others: /[^a-zA-Z0-9_-]/g, characters: 64 }
 
-/** Each type by the name of its tool; one whose name is taken has none. */
+/** Each type by the name of its tool; one whose name is taken gets a number. */
 function named(types: readonly AgentType[], own: readonly ToolSchema[]): ReadonlyMap<string, AgentType> {
   const taken = new Set(own.map(({ name }) => name))
   const byName = new Map<string, AgentType>()
   for (const type of types) {
-    const name = type.name.replaceAll(TOOL_NAME.others, '_').slice(0, TOOL_NAME.characters)
-    if (!taken.has(name) && !byName.has(name)) byName.set(name, type)
+    const plain = type.name.replaceAll(TOOL_NAME.others, '_').slice(0, TOOL_NAME.characters)
+    let name = plain
+    for (let n = 2; taken.has(name) || byName.has(name); n += 1) name = `${plain.slice(0, TOOL_NAME.characters - `_${n}`.length)}_${n}`
+    byName.set(name, type)
   }
   return byName
 }

@@ -240,6 +240,10 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   })
   const onThisThread = onMainThread((job) => threads.calls(job))
 
+  function refuseClosed(): void {
+    if (closing.signal.aborted) throw new CadreError('STOPPED', 'This orchestrator is closed. Create a new one.')
+  }
+
   function found(id: string) {
     const agent = sessions.find(id)
     if (!agent) throw notRunning(id)
@@ -269,6 +273,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     journal,
 
     async run({ agent, model: flag, signal, types: of, permissionMode, onIdle, onAnswer, changedFiles, ...request }) {
+      refuseClosed()
       const type = agent === undefined ? null : types.require(agent)
       const model = type?.program ? null : await models.chooseRoot(flag, type?.model ?? null)
       const narrowed = narrowRoot(newGrant(of, permissionMode), { ...request, type })
@@ -281,6 +286,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     },
 
     async resume({ session: written, prompt, signal, onIdle, onAnswer, changedFiles }) {
+      refuseClosed()
       const { subject, title } = sessionToResume(journal, written, prompt ?? null)
       const session = { kind: 'run', title, limits: slotLimits(), resumed: subject, ...(signal && { signal }) } as const
       return sessions.open(session, async (crew) => {
@@ -317,6 +323,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     settled: () => sessions.settled(),
 
     async sweep({ agent, model: flag, parallel, signal, stdin, onProgress, ...request }) {
+      refuseClosed()
       const type = types.require(agent)
       const model = type.program ? null : await models.chooseRoot(flag, type.model)
       const reducer = request.reduce ? { type: types.require('general'), model: await models.chooseRoot(flag, null) } : null

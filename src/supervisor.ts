@@ -110,6 +110,8 @@ export function createCrew(options: {
   const { journal, onEvent } = options
   const agents = new Map<string, LiveAgent>()
   let stoppedAll: Stop | null = null
+  /** The fault of a journal that could not be written once. Nothing is written after it: what the session has stays, and it can be resumed. */
+  let broken: { readonly fault: unknown } | null = null
   const emptied: (() => void)[] = []
   const newId = (prefix: string, isUsed: (id: string) => boolean): string => {
     for (;;) {
@@ -139,7 +141,11 @@ export function createCrew(options: {
     const time = Date.now()
     const live = agents.get(subject.agent)
     if (live) live.lastActive = time
-    const journaled = await journal.append(events.map((event): NewEvent => ({ ...subject, ...event, time, ...(key !== undefined && { key }) })))
+    if (broken) throw broken.fault
+    const journaled = await journal.append(events.map((event): NewEvent => ({ ...subject, ...event, time, ...(key !== undefined && { key }) }))).catch((fault: unknown) => {
+      broken ??= { fault }
+      throw fault
+    })
     for (const event of journaled) onEvent(event)
     return journaled
   }

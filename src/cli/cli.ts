@@ -13,6 +13,7 @@ import * as sweep from './commands/sweep.ts'
 import * as trust from './commands/trust.ts'
 import { watchReader, written } from './closed-reader.ts'
 import type { CliContext } from './context.ts'
+import { errorText } from './error-text.ts'
 import { EXIT, exitCodeOf } from './exit-code.ts'
 
 /** Names kept for commands to come (CMD-11). */
@@ -49,7 +50,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const told = new Set<string>()
   /** What went wrong while closing is often what ended the command: once is enough. */
   const tell = (error: unknown) => {
-    if (!told.has(messageOf(error))) stderr.write(`cadre: ${messageOf(error)}\n`)
+    if (!told.has(messageOf(error))) stderr.write(`cadre: ${errorText(messageOf(error))}\n`)
     told.add(messageOf(error))
   }
   try {

@@ -7,6 +7,7 @@ import { answerText } from './answer.ts'
 import type { CliContext } from './context.ts'
 import { diagnosticsTo } from './diagnostics.ts'
 import { createEventStream } from './event-stream.ts'
+import { errorText } from './error-text.ts'
 import { exitCodeOfStatus } from './exit-code.ts'
 import { createNarrator } from './narrator.ts'
 
@@ -47,8 +48,8 @@ export async function headless(
     const result = await running
     if (flags.outputFormat === 'text') stdout.write(answerText(result))
     if (flags.outputFormat === 'json') stdout.write(`${JSON.stringify(result)}\n`)
-    if (!result.success) stderr.write(`cadre: ${describeEnding(result as Ending)}: ${result.error ?? ''}\n`)
-    for (const note of result.note.split('\n').filter(Boolean)) stderr.write(`cadre: note: ${note}\n`)
+    if (!result.success) tellFailure(context, result)
+    for (const note of result.note.split('\n').filter(Boolean)) stderr.write(`cadre: note: ${errorText(note)}\n`)
     context.setExitCode(exitCodeOfStatus(result.status))
     const left = orchestrator.agents.list().filter(({ ended }) => ended === null).length
     if (left > 0) {
@@ -60,4 +61,10 @@ export async function headless(
     await stream?.end() // its events are written, however it ends
     narrator.end()
   }
+}
+
+/** What ended a run, and how to go on with what it has. */
+function tellFailure({ stderr, interrupted }: CliContext, result: AgentResult & { readonly session: string }): void {
+  stderr.write(`cadre: ${describeEnding(result as Ending)}: ${errorText(result.error ?? '')}\n`)
+  if (interrupted.aborted) stderr.write(`cadre: go on with what it has: cadre --resume ${result.session} -p '…'\n`)
 }

@@ -5,9 +5,13 @@ import { wholeCharacters } from '../core/title.ts'
 import type { Ending } from '../core/status.ts'
 import { duration } from '../sweep/figures.ts'
 import type { CliContext } from './context.ts'
+import { fit, printable } from './terminal-text.ts'
 import { withoutControls } from './without-controls.ts'
 
 const ARGUMENT_CHARACTERS = 60
+/** What models, providers and files say, in one line. */
+const LINE_COLUMNS = 200
+const line = (text: string): string => fit(printable(text), LINE_COLUMNS)
 /** DEL-09. */
 const BACKGROUND_CHARACTERS = 80
 
@@ -30,29 +34,29 @@ export function createNarrator({ stderr, env }: CliContext, { verbose }: { reado
       if (!shown && event.type !== 'rate.paused') return
       switch (event.type) {
         case 'delegation.queued':
-          if (event.depth > 0) say(event.depth, dim(`… ${event.data.agentType}: ${event.data.title} (queued, ${event.data.ahead} ahead)`))
+          if (event.depth > 0) say(event.depth, dim(`… ${event.data.agentType}: ${line(event.data.title)} (queued, ${event.data.ahead} ahead)`))
           return
         case 'delegation.started':
-          titles.set(event.agent, event.data.title)
-          if (event.depth > 0) say(event.depth, `▸ ${event.data.agentType}: ${event.data.title} ${dim(`(${event.data.model})`)}`)
+          titles.set(event.agent, line(event.data.title))
+          if (event.depth > 0) say(event.depth, `▸ ${event.data.agentType}: ${line(event.data.title)} ${dim(`(${event.data.model})`)}`)
           return
         case 'delegation.ended': {
           titles.delete(event.agent)
           const { result } = event.data
-          if (event.depth > 0) say(event.depth, `${result.success ? '✓' : '✗'} ${result.agentType}: ${result.title} ${dim(`(${describeEnding(result as Ending)}, ${result.turns} turns, ${duration(result.durationMs)})`)}`)
+          if (event.depth > 0) say(event.depth, `${result.success ? '✓' : '✗'} ${result.agentType}: ${line(result.title)} ${dim(`(${describeEnding(result as Ending)}, ${result.turns} turns, ${duration(result.durationMs)})`)}`)
           return
         }
         case 'delegation.refused':
-          say(event.depth + 1, `✗ refused: ${event.data.reason}`)
+          say(event.depth + 1, `✗ refused: ${line(event.data.reason)}`)
           return
         case 'rate.paused':
-          say(event.depth, dim(`⏸ ${event.data.provider}: ${event.data.reason}; try ${event.data.attempt} in ${duration(event.data.waitMs)}`))
+          say(event.depth, dim(`⏸ ${event.data.provider}: ${line(event.data.reason)}; try ${event.data.attempt} in ${duration(event.data.waitMs)}`))
           return
         case 'tool.started':
-          if (verbose) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${event.data.call.name} ${JSON.stringify(event.data.call.input).slice(0, ARGUMENT_CHARACTERS)}`))
+          if (verbose) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${line(event.data.call.name)} ${fit(printable(JSON.stringify(event.data.call.input)), ARGUMENT_CHARACTERS)}`))
           return
         case 'tool.ended':
-          if (verbose && !event.data.outcome.ok) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${event.data.outcome.text.split('\n')[0] ?? ''}`))
+          if (verbose && !event.data.outcome.ok) say(event.depth + 1, dim(`${titles.get(event.agent) ?? event.agent}  ${line(event.data.outcome.text.split('\n')[0] ?? '')}`))
           return
         default:
       }

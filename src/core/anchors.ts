@@ -15,6 +15,9 @@ const ANCHOR = {
 export const anchorsOf = (children: readonly ChildRow[]): readonly string[] =>
   children.filter(({ end }) => end === null || end.turnsSince <= ANCHOR.turns).map((child) => withoutNotices(anchor(child)))
 
+/** What a parent's turn ends with; null: it has no sub-agents. The heading keeps it from being taken for the user's words. */
+export const anchorText = (anchors: readonly string[]): string | null => (anchors.length === 0 ? null : ['Your sub-agents (a reminder, not from the user):', ...anchors].join('\n'))
+
 function anchor({ id, title, spawned, end }: ChildRow): string {
   if (end === null) return `- [ ] [subagent:${id}] ${title} — awaiting result (spawned ${new Date(spawned).toISOString()})`
   const { status, cause, firstLine } = end

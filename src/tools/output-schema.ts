@@ -26,7 +26,8 @@ export function outputCheck(schema: JsonObject): (text: string) => Checked {
 function check(validator: z.ZodType, text: string): Checked {
   const parsed = parseJson(text)
   if (parsed === undefined) return { errors: 'it is not JSON' }
-  const checked = validator.safeParse(parsed)
+  const checked = parseWith(validator, parsed)
+  if (checked === null) return { errors: 'it is nested too deep for its schema' }
   // The value is JSON by its origin; a schema with transforms cannot come out of JSON Schema.
   return checked.success ? { value: parsed } : { errors: checked.error.issues.slice(0, MAX_ISSUES).map(describe).join('; ') }
 }
@@ -34,10 +35,25 @@ function check(validator: z.ZodType, text: string): Checked {
 const MAX_ISSUES = 5
 
 function compile(schema: JsonObject): z.ZodType {
+  const refuse = (why: string, cause?: unknown) => new CadreError('USAGE', `The output schema is not a JSON Schema Cadre can use: ${why}. Correct it, or leave it out.`, { cause })
+  let validator: z.ZodType
   try {
-    return z.fromJSONSchema(schema)
+    validator = z.fromJSONSchema(schema)
   } catch (cause) {
-    throw new CadreError('USAGE', `The output schema is not a JSON Schema Cadre can use: ${messageOf(cause)}. Correct it, or leave it out.`, { cause })
+    throw refuse(messageOf(cause), cause)
+  }
+  // One that refers to itself on the same value never comes to an end, whatever the value.
+  if (parseWith(validator, null) === null) throw refuse('it refers to itself without end')
+  return validator
+}
+
+/** Null: it ran out of stack. */
+function parseWith(validator: z.ZodType, value: unknown): ReturnType<z.ZodType['safeParse']> | null {
+  try {
+    return validator.safeParse(value)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
 }
 

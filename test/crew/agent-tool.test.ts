@@ -416,3 +416,28 @@ function toolsOf(body: JsonObject): readonly { readonly name: string; readonly d
     return { name: typeof name === 'string' ? name : '', description: typeof description === 'string' ? description : '', fields }
   })
 }
+
+for (const [what, schema] of [
+  ['itself', { $ref: '#' }],
+  ['itself by way of a definition', { allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } }],
+] as const) {
+  test(`AGT-10: a schema that is ${what} and nothing else is refused before anything exists`, async () => {
+    const place = await lab({ script: ({ turn }) => (turn === 1 ? { calls: [{ name: 'agent', input: { description: 'x', prompt: 'x', output_schema: schema } }] } : { text: 'done' }) })
+    await place.cadre.run({ prompt: 'go' })
+    expect(ofType(place.events, 'tool.ended')[0]?.data.outcome.text).toBe('Error: The output schema is not a JSON Schema Cadre can use: it refers to itself without end. Correct it, or leave it out.')
+    expect(place.events.filter(({ depth }) => depth > 0)).toEqual([])
+  })
+}
+
+test('AGT-13: types whose names are taken, or come to one name, have tools all the same', async () => {
+  const type = (name: string) => `---\nname: ${name}\ndescription: is ${name}\n---\nYou are ${name}.\n`
+  const { cadre, server } = await lab({
+    settings: { delegation: { tools: 'each' } },
+    files: { '.cadre/agents/a.md': type('read'), '.cadre/agents/b.md': type('agent'), '.cadre/agents/c.md': type('x.y'), '.cadre/agents/d.md': type('x_y') },
+    script: ({ turn }) => (turn === 1 ? { calls: [{ name: 'read_2', input: { task: 'a task' } }] } : { text: 'done' }),
+  })
+  await cadre.run({ prompt: 'go' })
+  const names = toolsOf(server.requests[0]?.body ?? {}).map(({ name }) => name)
+  for (const name of ['read', 'read_2', 'agent', 'x_y', 'x_y_2']) expect(names).toContain(name)
+  expect(server.requests.some(({ request }) => request?.system.includes('You are read.'))).toBe(true)
+})

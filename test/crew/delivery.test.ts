@@ -457,6 +457,9 @@ describe('DEL-10: a parent hears once of an agent that is overdue', () => {
   })
 })
 
+/** What keeps them from being taken for the user's words. */
+const HEADING = 'Your sub-agents (a reminder, not from the user):\n'
+
 describe('DEL-11: each turn of a parent ends with an anchor for each agent', () => {
   test('awaited with the time it was asked for, then with what it came to, for 20 turns', async () => {
     const later = signal()
@@ -479,8 +482,8 @@ describe('DEL-11: each turn of a parent ends with an anchor for each agent', () 
     const spawned = new Date(ofType(place.events, 'delegation.started').find(({ depth }) => depth === 1)?.time ?? 0).toISOString()
     const last = parentRequests(place).map(({ lastUserText }) => lastUserText)
     expect(last).toHaveLength(25)
-    expect(last[1]).toBe(`- [ ] [subagent:${id}] part 1 — awaiting result (spawned ${spawned})`)
-    for (const text of last.slice(2, 22)) expect(text).toBe(`- [x] [subagent:${id}] part 1 — completed: ${'é'.repeat(119)}`)
+    expect(last[1]).toBe(`${HEADING}- [ ] [subagent:${id}] part 1 — awaiting result (spawned ${spawned})`)
+    for (const text of last.slice(2, 22)) expect(text).toBe(`${HEADING}- [x] [subagent:${id}] part 1 — completed: ${'é'.repeat(119)}`)
     for (const text of last.slice(22)) expect(text).not.toContain('[subagent:')
     // They are of the moment: no history keeps them.
     expect(JSON.stringify(place.cadre.journal.transcript(agentId))).not.toContain('[subagent:')
@@ -499,7 +502,7 @@ describe('DEL-11: each turn of a parent ends with an anchor for each agent', () 
     const { cadre } = await reopen(place)
     await cadre.resume({ session, prompt: 'and?' })
     const ids = [1, 2].map((n) => startOf(place.events, `part ${n}`))
-    expect(parentRequests(place).at(-1)?.lastUserText).toBe(ids.map((id, i) => `- [x] [subagent:${id}] part ${i + 1} — killed (user): It had not done anything yet.`).join('\n'))
+    expect(parentRequests(place).at(-1)?.lastUserText).toBe(HEADING + ids.map((id, i) => `- [x] [subagent:${id}] part ${i + 1} — killed (user): It had not done anything yet.`).join('\n'))
   })
 })
 

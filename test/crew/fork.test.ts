@@ -23,7 +23,7 @@ function prefix({ text, body }: { readonly text: string; readonly body: JsonObje
   const raw = unmarked(text)
   const messages = unmarked(JSON.stringify(body['messages']))
   const whole = raw.slice(0, raw.indexOf(messages) + messages.length)
-  const anchors = /,\{"(?:role":"user","content"|type":"text","text"):"- \[[ x]\] \[subagent:.*$/.exec(whole)
+  const anchors = /,\{"(?:role":"user","content"|type":"text","text"):"Your sub-agents .*$/.exec(whole)
   // On the anthropic wire the next words of a user go into the message of the last ones.
   return anchors ? whole.slice(0, anchors.index) : whole.slice(0, wire === 'anthropic' ? -3 : -1)
 }

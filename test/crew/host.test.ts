@@ -105,3 +105,11 @@ test('layers that threads could not hold are none: a warning says how many count
   expect(told).toEqual(['4 layers need more threads than the 2 there are; 2 count'])
   expect(Math.max(...events.map(({ depth }) => depth))).toBe(2)
 })
+
+test('a closed orchestrator says so, whatever it is asked for', async () => {
+  const { cadre } = await lab()
+  await cadre.close()
+  for (const asked of [() => cadre.run({ prompt: 'go' }), () => cadre.resume({ session: 'ss-1' }), () => cadre.sweep({ agent: 'todo-audit', over: '*' })]) {
+    await expect(asked()).rejects.toThrow('This orchestrator is closed. Create a new one.')
+  }
+})

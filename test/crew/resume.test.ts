@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Orchestrator } from '../../src/api.ts'
+import { CadreError } from '../../src/core/errors.ts'
 import type { CadreEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { BUILT } from '../built.ts'
@@ -560,4 +561,22 @@ describe('JRN-03: several crashes in a row', () => {
     }
     expect(story.length).toBe(39)
   })
+})
+
+test('a journal that could not be written once ends nothing for good: the session stays as it was, and goes on (JRN-02)', async () => {
+  const stage = await openStage({ script: cast({ [ROOT]: lead(inBackground('one'), inBackground('two')), [promptOf('one')]: turns(READ, { text: 'first' }), [promptOf('two')]: turns(READ, READ, { text: 'second' }) }) })
+  let full = false
+  const { cadre } = await stage.open({
+    onEvent(event) {
+      if (full || event.type !== 'tool.ended' || event.depth === 0) return
+      full = true
+      vi.spyOn(cadre.journal, 'append').mockRejectedValueOnce(new CadreError('JOURNAL', 'the disk is full'))
+    },
+  })
+  await expect(run(cadre)).rejects.toThrow('the disk is full')
+  expect(cadre.journal.sessions()[0]?.status).not.toMatch(/failed|killed/)
+  await cadre.close()
+  const { cadre: next, events } = await stage.open()
+  expect(await resume(next)).toMatchObject({ status: 'completed' })
+  expect([endOf(events, 'one')?.output, endOf(events, 'two')?.output]).toEqual(['first', 'second'])
 })

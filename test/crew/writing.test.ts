@@ -5,7 +5,7 @@ import type { ApprovalRequest } from '../../src/live-permissions.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { lab, ofType } from '../delegation/lab.ts'
 import type { Lab } from '../delegation/lab.ts'
-import type { Answer, Script } from '../server/provider-server.ts'
+import type { Answer } from '../server/provider-server.ts'
 import { skipped } from '../shell/place.ts'
 import { cast, openStage, turns } from './stage.ts'
 
@@ -156,7 +156,7 @@ describe('KIN-04, KIN-05: writers take turns in a root, readers never wait', () 
           return { text: 'waiting' }
         }),
         'You are slow.': () => held.promise,
-      } as Readonly<Record<string, Script>>),
+      }),
     })
     await place.cadre.run({ prompt: 'go' })
     const [, writer] = ofType(place.events, 'delegation.started')
