@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { notStartedBy } from './companions.ts'
 import type { AgentType } from './core/agent-type.ts'
 import { CadreError } from './core/errors.ts'
@@ -8,6 +9,8 @@ import type { WantedByCall } from './core/narrow.ts'
 import { narrow, noToolLeft, renarrow } from './core/narrow.ts'
 import { STOPPED_BY_PARENT } from './core/status.ts'
 import { refusedType } from './permissions/judge.ts'
+import type { NoWorktree } from '../worktrees/worktrees.ts'
+import type { Worktree } from '../worktrees/worktree.ts'
 import { NO_DELEGATION } from './prompt.ts'
 import { chosenHistory } from './prompts/history.ts'
 import { readyAgent } from './ready.ts'
@@ -19,7 +22,7 @@ import type { DelegationInput } from './tools/agent.ts'
 import { outputCheck } from './tools/output-schema.ts'
 
 /** What comes with a delegation besides its input. */
-export type Asked = { readonly callId: string; readonly environment: string }
+export type Asked = { readonly callId: string; readonly environment: string; readonly worktree?: Worktree | NoWorktree }
 
 /** Every check of AGT-03, in its order: input, type, model, grant, depth, queue. Throws for the first that fails. */
 export function admitted(services: Services, parent: Agent, raw: JsonObject, asked: Asked): Ready {
@@ -38,7 +41,7 @@ export function admitted(services: Services, parent: Agent, raw: JsonObject, ask
   return ready
 }
 
-function admit(services: Services, parent: Agent, input: DelegationInput, { callId, environment }: Asked): Ready {
+function admit(services: Services, parent: Agent, input: DelegationInput, { callId, environment, worktree }: Asked): Ready {
   const type = typeFor(services, parent, input)
   refuseDenied(services, parent, type.name)
   const fork = input.fork || (input.type !== undefined && services.types.isFork(input.type))
@@ -50,9 +53,11 @@ function admit(services: Services, parent: Agent, input: DelegationInput, { call
   const narrowed = narrow(parent.started.grant, type, wanted)
   if (narrowed.grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft(type, parent.started.grant, wanted))
   const background = inBackground(services, parent, type.background === true || input.background === true)
-  return readyAgent(services, {
+  const isolates = (input.isolation ?? type.isolation) === 'worktree'
+  const ready = readyAgent(services, {
     subject: services.crew.newSubject(parent.subject),
     type,
+    ...(worktree && { worktree }),
     narrowed,
     title: input.title ?? type.name,
     prompt: forks ? forkPrompt(input.prompt, narrowed.grant) : input.prompt,
@@ -66,6 +71,7 @@ function admit(services: Services, parent: Agent, input: DelegationInput, { call
     ...(!forks && !type.program && { history: chosenHistory(parent.session?.messages() ?? [], services.history) }),
     paced: parent.model !== null,
   })
+  return { ...ready, isolates: isolates && worktree === undefined }
 }
 
 const wantedBy = (input: DelegationInput): WantedByCall => ({
@@ -117,6 +123,8 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
   if (before.model === 'script') throw refuse('it ran a program (start a new one)')
   if (before.verifies) throw refuse('it is the verifier, which only Cadre starts')
   refuseDenied(services, parent, before.agentType)
+  const { worktree } = before.frozen
+  if (worktree && !existsSync(worktree.path)) throw refuse(`its worktree ${worktree.path} no longer exists`)
   const grant = renarrow(before.grant, parent.started.grant, wantedBy(input))
   if (grant.tools.length === 0) throw new CadreError('REFUSED', noToolLeft({ name: before.agentType, tools: before.grant.tools.map(({ name }) => name) }, parent.started.grant, wantedBy(input)))
   const background = inBackground(services, parent, before.frozen.background === true || (input.background ?? before.background))

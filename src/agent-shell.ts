@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { policyOf } from '../sandbox/shell/policy.ts'
 import type { ShellPlace } from '../sandbox/shell/policy.ts'
+import { branchOf, commonDirOf, gitDirOf, mainCheckout } from '../worktrees/repository.ts'
 import { CadreError } from './core/errors.ts'
 import type { Grant } from './core/grant.ts'
 import type { Shell } from './shell/open-shell.ts'
@@ -63,4 +64,15 @@ export function agentShell(grant: Grant, { probe, userHome, hidden, env, passed 
   }
 }
 
-const gitOf = (root: string): ShellPlace['git'] => (statSync(join(root, '.git'), { throwIfNoEntry: false })?.isDirectory() ? 'own' : 'none')
+function gitOf(root: string): ShellPlace['git'] {
+  const dotGit = statSync(join(root, '.git'), { throwIfNoEntry: false })
+  if (dotGit?.isDirectory()) return 'own'
+  const checkout = dotGit ? mainCheckout(root) : null
+  const gitDir = checkout === null ? null : gitDirOf(root)
+  if (checkout === null || gitDir === null) return 'none'
+  const refOf = (folder: string) => {
+    const branch = branchOf(folder)
+    return branch === null ? null : `refs/heads/${branch}`
+  }
+  return { mainCheckout: checkout, commonDir: realpathSync(commonDirOf(gitDir)), gitDir: realpathSync(gitDir), branch: refOf(root), mainBranch: refOf(checkout) }
+}

@@ -5,6 +5,7 @@ import type { CadreEvent } from './core/events.ts'
 import type { JsonObject } from './core/json.ts'
 import type { Narrowed } from './core/narrow.ts'
 import type { AgentResult } from './core/result.ts'
+import type { FinalStatus } from './core/status.ts'
 import type { TypeListing, TypeRegistry } from './definitions/registry.ts'
 import type { IdlePolicy } from './delivery.ts'
 import type { AgentRow, Journal } from './journal/journal.ts'
@@ -103,6 +104,12 @@ export type AgentTool = {
   execute(input: { readonly task: string }, options?: { readonly signal?: AbortSignal }): Promise<{ readonly text: string; readonly result: AgentResult & { readonly session: string } }>
 }
 
+/** What became of one item of an edit (CMD-06): how its branch was merged, `kept` where it was not to be, else how its agent ended. */
+export type EditItem = { readonly item: string; readonly status: NonNullable<AgentResult['merge']>['status'] | 'kept' | FinalStatus; readonly result: AgentResult }
+
+/** Items that landed in an earlier run and are as they were left count as `cached`, and are in no row. */
+export type EditSummary = SweepSummary & { readonly items: readonly EditItem[]; readonly session: string }
+
 /** Only `over` must be there, and what the agent type asks for: `{ over: 'src/**', agent: 'todo-audit' }` is a whole request. */
 export type SweepRequest = Pick<SweepOptions, 'over' | 'schema' | 'out' | 'reduce'> & {
   /** See SweepOptions; default null: each agent gets its items as JSON. */
@@ -158,6 +165,11 @@ export type Orchestrator = {
   /** Resolves when no session is open: background agents that went on without their run have ended, too. */
   settled(): Promise<void>
   sweep(request: SweepRequest): Promise<SweepSummary & { readonly session: string }>
+  /**
+   * A sweep whose agents write, each in a git worktree of its own; what they changed is merged as the setting `worktrees.merge` says (CMD-06). Default
+   * agent: `implementer`. Rejects with USAGE where there is no git repository with a commit.
+   */
+  edit(request: SweepRequest): Promise<EditSummary>
   listTypes(): TypeListing
   explain(name: string): Explanation
   /** Stops what runs (`killed`, by `user`), waits for its end to be journaled, and frees threads, processes and files. */

@@ -6,10 +6,12 @@ import { CadreError, messageOf } from './core/errors.ts'
 import { isReadOnly } from './core/grant.ts'
 import type { JsonObject } from './core/json.ts'
 import { orAborted } from './core/or-aborted.ts'
+import type { FrozenType } from './core/events.ts'
 import type { RunOutcome } from './core/result.ts'
 import { resultText } from './core/result-text.ts'
 import type { ToolAnswer } from './core/tool.ts'
 import { decide } from './permissions/decide.ts'
+import type { BroughtBack } from './isolation.ts'
 import { offerTo } from './ready.ts'
 import type { Ready } from './ready.ts'
 import { beginAgent } from './run.ts'
@@ -18,6 +20,7 @@ import type { Services } from './services.ts'
 import type { Writer } from './schedule/gate.ts'
 import { blocked } from './supervisor.ts'
 import type { Agent, Crew } from './supervisor.ts'
+import type { Worktree } from '../worktrees/worktree.ts'
 import { openToolkit } from './toolkit.ts'
 import { outputCheck } from './tools/output-schema.ts'
 import { RUN_CODE } from './tools/run-code.ts'
@@ -27,6 +30,7 @@ export function planAgent(services: Services, ready: Ready): Plan {
   const { crew, toolbox, journal } = services
   const { subject, started } = ready
   const { grant, frozen } = started
+  const { worktree } = frozen
   const isProgram = started.model === 'script'
   const schema = frozen.outputSchema
   const offered = offerTo(services, started)
@@ -61,8 +65,20 @@ export function planAgent(services: Services, ready: Ready): Plan {
     delivery,
     trailer: () => (delegates && !isProgram ? anchorText(anchorsOf(journal.children(subject.agent))) : null),
     toolkit,
+    ...(worktree && { bringBack: (success: boolean) => broughtBack(services, agent, worktree, success) }),
   }
 }
+
+/** Its own worktree as git has it now: what is left to be done with it is written there. */
+async function broughtBack({ isolation, crew }: Services, agent: Agent, worktree: NonNullable<FrozenType['worktree']>, success: boolean): Promise<BroughtBack> {
+  const found = await isolation.reopen(worktree.path)
+  if ('none' in found) return { worktree: null, merge: null, notes: [found.note], events: [] }
+  return isolation.bringBack(found, { ...writerOf(crew, agent), success, signal: new AbortController().signal })
+}
+
+/** What a child is told of where it is, when that is a worktree. */
+const movedTo = (environment: string, root: string, { path, branch }: Worktree): string =>
+  environment.replace(`Folder: ${root}`, `Folder: ${path}`).replace(/^Git: .*(?:\n.*)*/m, `Git: branch ${branch}, clean`)
 
 function writerOf(crew: Crew, { subject, started }: Agent): Writer {
   const ancestors: string[] = []
@@ -124,9 +140,18 @@ const backgroundText = (id: string, title: string, ahead: number | null): string
  * journaled, and leaves nothing else.
  */
 async function started(services: Services, parent: Agent, raw: JsonObject, asked: Asked): Promise<Begun> {
+  let opened: Worktree | null = null
   try {
-    return startAgent(services, admitted(services, parent, raw, asked))
+    const ready = admitted(services, parent, raw, asked)
+    if (!ready.isolates) return startAgent(services, ready)
+    const { root } = parent.started.grant
+    const worktree = await services.isolation.open({ name: ready.started.title, from: root, signal: parent.signal })
+    if ('path' in worktree) opened = worktree
+    parent.signal.throwIfAborted()
+    // Once more, now that it is there: nothing is admitted between this and its place in the queue.
+    return startAgent(services, admitted(services, parent, raw, { ...asked, environment: opened ? movedTo(asked.environment, root, opened) : asked.environment, worktree }))
   } catch (error) {
+    if (opened) await services.isolation.bringBack(opened, { ...writerOf(services.crew, parent), success: false, signal: parent.signal })
     // What is wrong with Cadre itself is no refusal.
     if (!(error instanceof CadreError) || error.code === 'INVARIANT') throw error
     const reason = messageOf(error)

@@ -60,6 +60,7 @@ export function resultOf(run: {
   readonly progress: Progress
   readonly durationMs: number
   readonly unread: readonly Letter[]
+  readonly broughtBack?: Pick<AgentResult, 'worktree' | 'merge'> | null
 }, stop: Stop, { notes, value }: { readonly notes: readonly string[]; readonly value?: Json }): AgentResult {
   const { subject, started, progress } = run
   const success = stop.ending.status === 'completed'
@@ -81,7 +82,8 @@ export function resultOf(run: {
     durationMs: Math.round(run.durationMs),
     usage: progress.usage,
     costUsd: progress.costUsd,
-    worktree: null,
+    worktree: run.broughtBack?.worktree ?? null,
+    merge: run.broughtBack?.merge ?? null,
     undelivered: undelivered(run.unread, subject),
   }
 }

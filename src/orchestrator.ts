@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative, resolve } from 'node:path'
-import type { ChangeOptions, DelegationInfo, Orchestrator, OrchestratorOptions } from './api.ts'
+import type { ChangeOptions, DelegationInfo, EditItem, Orchestrator, OrchestratorOptions, SweepRequest } from './api.ts'
 import type { AgentType, PermissionMode } from './core/agent-type.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
 import { CadreError } from './core/errors.ts'
@@ -27,6 +27,8 @@ import { resumeSession, sessionToResume } from './resume.ts'
 import { narrowRoot, runRoot } from './root-run.ts'
 import { onMainThread } from './run.ts'
 import type { Services } from './services.ts'
+import { openIsolation } from './isolation.ts'
+import { runCommand } from './verify/command.ts'
 import { createGates } from './schedule/gate.ts'
 import { createSeenTexts } from './seen-files.ts'
 import { livePermissions } from './live-permissions.ts'
@@ -42,6 +44,10 @@ import { userFolder } from './settings/user-folder.ts'
 import { hears } from './supervisor.ts'
 import type { Crew } from './supervisor.ts'
 import { linesOf, sweepAgents, sweepInputs } from './sweep-run.ts'
+import type { SweepEdits } from './sweep-run.ts'
+import type { SweepSummary } from './sweep/summary.ts'
+import type { AgentResult } from './core/result.ts'
+import type { Grant } from './core/grant.ts'
 import { prepareSweep } from './sweep/sweep.ts'
 import { createTeller } from './teller.ts'
 import { createThreads } from './threads/runner.ts'
@@ -151,6 +157,21 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   const toolbox = createToolbox([read, ls, glob, grep, blameTool, ...WRITING_TOOLS, agentTool, agentSend, agentStop, agentWait, agentCheck, runCodeTool])
   const programs = createPrograms({ heapMb: settings.programs.heapMb, sliceSeconds: settings.programs.slice })
   const gate = createGates()
+  const isolation = openIsolation({
+    root: main,
+    trusted,
+    settings: () => live.current().settings.worktrees,
+    verify() {
+      const { command } = live.current().settings.verify
+      return command === null ? null : async (tree, signal) => {
+        const { ok, ending, output } = await runCommand(command, { root: tree, env, signal })
+        return { ok, log: `${output}\n[${ending}]` }
+      }
+    },
+    gate: gate(main),
+    mayGoOn: () => journal.sessions().some(({ status }) => status === 'interrupted'),
+    onWarning: (message) => onDiagnostic({ path: main, line: 1, severity: 'warning', message, remedy: '' }),
+  })
   const seenTexts = createSeenTexts()
   const sandbox: Probe | null = await looked
   const permissions = livePermissions(() => live.current().settings, { root, home: userHome, onDiagnostic, approver: options.onApproval ?? null })
@@ -220,6 +241,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     history: (delegation === false ? undefined : delegation.messages) ?? 'none',
     openShell: (grant) => agentShell(grant, { probe: sandbox, userHome, hidden: [home], env, passed: live.current().settings.shell.env }),
     permissions,
+    isolation,
     seenTexts,
     web: publicWeb,
     async blame(path, lines, signal) {
@@ -242,6 +264,34 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
 
   function refuseClosed(): void {
     if (closing.signal.aborted) throw new CadreError('STOPPED', 'This orchestrator is closed. Create a new one.')
+  }
+
+  async function sweepOver({ agent, model: flag, parallel, signal, stdin, onProgress, ...request }: SweepRequest, grant: Grant, edits?: SweepEdits): Promise<SweepSummary & { readonly session: string }> {
+    refuseClosed()
+    const type = types.require(agent ?? (edits ? 'implementer' : undefined))
+    const model = type.program ? null : await models.chooseRoot(flag, type.model)
+    const reducer = request.reduce ? { type: types.require('general'), model: await models.chooseRoot(flag, null) } : null
+    if (narrow(grant, type).grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(type, grant))
+    const cores = availableParallelism()
+    const width = parallel ?? (type.program ? cores : MODEL_PARALLEL)
+    const stop = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
+    const inputs = sweepInputs({ grant, cwd, stdin: stdin ?? (() => linesOf(process.stdin)) })
+    const prepared = await prepareSweep({ ...request, prompt: request.prompt ?? null, batch: request.batch ?? 1, parallel: width, signal: stop }, inputs)
+    threads.warm(Math.min(width, cores))
+    if (type.program) programs.warm(Math.min(width, cores))
+    const session = { kind: 'sweep', title: `${type.name} over ${request.over}`, limits: { ...slotLimits(), running: Math.max(width, limits().maxRunning) } } as const
+    return sessions.open(session, async (crew) => {
+      const summary = await prepared.run(sweepAgents(servicesOf(crew), {
+        grant,
+        type,
+        model,
+        reducer,
+        findByKey: (key) => journal.findByKey(key),
+        onProgress: (progress) => tellHost(() => onProgress?.(progress)),
+        ...(edits && { edits }),
+      }))
+      return { value: summary, status: summary.status }
+    })
   }
 
   function found(id: string) {
@@ -322,32 +372,15 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     }),
     settled: () => sessions.settled(),
 
-    async sweep({ agent, model: flag, parallel, signal, stdin, onProgress, ...request }) {
-      refuseClosed()
-      const type = types.require(agent)
-      const model = type.program ? null : await models.chooseRoot(flag, type.model)
-      const reducer = request.reduce ? { type: types.require('general'), model: await models.chooseRoot(flag, null) } : null
-      const grant = newGrant()
-      if (narrow(grant, type).grant.tools.length === 0) throw new CadreError('SETTINGS', noToolLeft(type, grant))
-      const cores = availableParallelism()
-      const width = parallel ?? (type.program ? cores : MODEL_PARALLEL)
-      const stop = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
-      const inputs = sweepInputs({ grant, cwd, stdin: stdin ?? (() => linesOf(process.stdin)) })
-      const prepared = await prepareSweep({ ...request, prompt: request.prompt ?? null, batch: request.batch ?? 1, parallel: width, signal: stop }, inputs)
-      threads.warm(Math.min(width, cores))
-      if (type.program) programs.warm(Math.min(width, cores))
-      const session = { kind: 'sweep', title: `${type.name} over ${request.over}`, limits: { ...slotLimits(), running: Math.max(width, limits().maxRunning) } } as const
-      return sessions.open(session, async (crew) => {
-        const summary = await prepared.run(sweepAgents(servicesOf(crew), {
-          grant,
-          type,
-          model,
-          reducer,
-          findByKey: (key) => journal.findByKey(key),
-          onProgress: (progress) => tellHost(() => onProgress?.(progress)),
-        }))
-        return { value: summary, status: summary.status }
+    sweep: (request) => sweepOver(request, newGrant()),
+
+    async edit(request) {
+      const rows: EditItem[] = []
+      const summary = await sweepOver(request, newGrant(undefined, editMode(live.current().settings.permissions.mode)), {
+        isDone: ({ merge }) => merge?.status === 'landed' || merge?.status === 'unchanged',
+        onEnd: (item, result) => void rows.push({ item, status: editStatus(result), result }),
       })
+      return { ...summary, items: rows.toSorted((a, b) => (a.item < b.item ? -1 : 1)) }
     },
 
     listTypes: () => types.list(),
@@ -359,6 +392,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       closing.abort(new CadreError('STOPPED', 'The session was closed'))
       clearTimeout(watchSoon)
       await sessions.close()
+      await isolation.close()
       models.close()
       // Each is closed whatever becomes of the others; the first fault is told.
       const closed = await Promise.allSettled([types.close(), threads.close(), programs.close(), endJournal()])
@@ -374,6 +408,12 @@ type RootDoors = {
   readonly onAnswer?: ((text: string) => void) | undefined
   readonly changedFiles?: ChangeOptions['changedFiles'] | undefined
 }
+
+/** Whoever asks for edits has said that files may be written: each agent writes in a worktree of its own, and what lands is committed. */
+const editMode = (mode: PermissionMode): PermissionMode => (mode === 'auto' || mode === 'bypassPermissions' ? mode : 'acceptEdits')
+
+const editStatus = ({ merge, worktree, status }: AgentResult): EditItem['status'] =>
+  merge?.status ?? (status !== 'completed' ? status : worktree ? 'kept' : 'unchanged')
 
 const notRunning = (id: string): CadreError => new CadreError('NOT_FOUND', `No agent ${id} is running here.`)
 

@@ -7,6 +7,8 @@ import type { Narrowed } from './core/narrow.ts'
 import type { Restored } from './core/restored.ts'
 import { offer } from './offer.ts'
 import type { Offer } from './offer.ts'
+import type { NoWorktree } from '../worktrees/worktrees.ts'
+import type { Worktree } from '../worktrees/worktree.ts'
 import { systemPrompt } from './prompt.ts'
 import { firstMessage } from './prompts/environment.ts'
 import type { Services } from './services.ts'
@@ -38,6 +40,8 @@ export type Start = {
   /** Whether a model asked for it (KIN-08). */
   readonly paced?: boolean
   readonly key?: string
+  /** The worktree it works in, and what is to be said of it. */
+  readonly worktree?: Worktree | NoWorktree
   /** VER-06. */
   readonly verifies?: DelegationStarted['verifies']
 }
@@ -52,12 +56,15 @@ export type Ready = {
   /** Where `started` does not hold it: in a sweep. */
   readonly program?: Program
   readonly key?: string
+  /** Whether it is to have a worktree of its own that is not open yet. */
+  readonly isolates?: boolean
 }
 
 /** Decides everything about a new run. Nothing is journaled yet. Throws USAGE for a schema that is none. */
 export function readyAgent(services: Services, start: Start): Ready {
   const { type, narrowed, model, input, forks } = start
-  const { grant } = narrowed
+  const worktree = start.worktree && 'path' in start.worktree ? start.worktree : null
+  const grant = worktree ? { ...narrowed.grant, root: worktree.path } : narrowed.grant
   const schema = input?.outputSchema ?? type?.outputSchema
   const effort = (forks ? null : (input?.effort ?? type?.effort)) ?? start.inheritedEffort ?? null
   const memory = type && grant.tools.some(({ name }) => name === 'memory') ? services.memoryFolder(type) : null
@@ -68,6 +75,7 @@ export function readyAgent(services: Services, start: Start): Ready {
     ...(type?.program && start.key === undefined && { program: type.program }),
     ...(type?.autoCompactWindow !== undefined && { autoCompactWindow: type.autoCompactWindow }),
     ...(memory && { memory }),
+    ...(worktree && { worktree: { path: worktree.path, branch: worktree.branch, base: worktree.base } }),
     ...(type?.background === true && { background: true as const }),
     ...(forks && { shown: offerTo(services, forks.started).schemas.map(({ name }) => name) }),
   }
@@ -93,7 +101,7 @@ export function readyAgent(services: Services, start: Start): Ready {
   return {
     subject: start.subject,
     started,
-    notes: [...(input?.notes ?? []), ...(model?.notes ?? []), ...narrowed.notes, ...unknownNotes(narrowed)],
+    notes: [...(input?.notes ?? []), ...(model?.notes ?? []), ...narrowed.notes, ...unknownNotes(narrowed), ...(start.worktree && 'none' in start.worktree ? [start.worktree.note] : [])],
     paced: start.paced ?? false,
     ...(type?.program && { program: type.program }),
     ...(start.key !== undefined && { key: start.key }),

@@ -101,7 +101,7 @@ async function sort(services: Services, below: readonly Interrupted[]): Promise<
   for (const one of below) {
     const { parent } = one.subject
     const orphan = parent !== root.agent && !going.some(({ subject }) => subject.agent === parent)
-    const fault = orphan ? null : whyLost(services, one.started)
+    const fault = orphan ? null : await whyLost(services, one.started)
     if (!orphan && fault === null) {
       going.push(one)
       continue
@@ -114,8 +114,12 @@ async function sort(services: Services, below: readonly Interrupted[]): Promise<
 }
 
 /** JRN-06. */
-function whyLost(services: Services, { cwd, model, frozen }: DelegationStarted): string | null {
+async function whyLost(services: Services, { cwd, model, frozen }: DelegationStarted): Promise<string | null> {
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return `there is no folder ${cwd} any more.`
+  if (frozen.worktree) {
+    const found = await services.isolation.reopen(frozen.worktree.path)
+    if ('none' in found) return `${found.note}.`
+  }
   if (model === 'script') return frozen.program ? null : 'its program is not in the journal.'
   try {
     services.openModel(model)

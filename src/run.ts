@@ -26,6 +26,7 @@ import type { Gate, Writer } from './schedule/gate.ts'
 import type { Need } from './schedule/slots.ts'
 import type { Place } from './services.ts'
 import type { Agent, Crew } from './supervisor.ts'
+import type { BroughtBack } from './isolation.ts'
 import type { Toolkit } from './toolkit.ts'
 
 /** A run, decided in full: what is left is to do it. */
@@ -56,6 +57,8 @@ export type Plan = {
   /** DEL-11: what each of its turns ends with. */
   trailer(): string | null
   readonly toolkit: Toolkit
+  /** Brings back what it changed in a worktree of its own; absent: it has none. */
+  bringBack?(success: boolean): Promise<BroughtBack>
 }
 
 /** What happens to the changes of a run that says it is done (VER-01…06). */
@@ -108,7 +111,9 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
     if (queue && !takePlace(plan)) await waitForPlace(plan, onQueued)
     agent.clock.start()
     const opening: readonly EventBody[] = plan.opening === undefined ? [] : [{ type: 'message.sent', data: { text: plan.opening, from: 'user' } }]
-    await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }, ...opening])
+    const { worktree } = agent.started.frozen
+    const opened: readonly EventBody[] = worktree && !agent.restored ? [{ type: 'worktree.opened', data: worktree }] : []
+    await crew.record(agent.subject, [{ type: 'delegation.started', data: agent.started }, ...opened, ...opening])
     onQueued(null)
     model = open(plan)
     agent.session = startSession(plan, model)
@@ -141,6 +146,10 @@ async function finished(plan: Plan, { stop, taken, model }: { readonly stop: Sto
   await settled(plan)
   agent.slot?.leave()
   const fault = await closeFault(model)
+  // Others may run while its changes are merged.
+  if (plan.bringBack) agent.slot?.leave()
+  const broughtBack = (await plan.bringBack?.(stop.ending.status === 'completed')) ?? null
+  if (broughtBack) await crew.record(agent.subject, broughtBack.events)
   const progress = agent.session?.progress() ?? standing({ ...agent, cost: (by, usage) => plan.cost(by, usage) })
   const notes = [
     ...plan.notes,
@@ -148,8 +157,9 @@ async function finished(plan: Plan, { stop, taken, model }: { readonly stop: Sto
     ...(plan.verification?.notes() ?? []),
     ...(stopped > 0 && stop.ending.status === 'completed' ? [`${stopped} sub-agents still running were stopped`] : []),
     ...(fault ? [fault] : []),
+    ...(broughtBack?.notes ?? []),
   ]
-  const result = resultOf({ ...agent, progress: plus(progress, agent.lost, (by, usage) => plan.cost(by, usage)), durationMs: agent.clock.elapsedMs(), unread: agent.mailbox.unread }, stop, {
+  const result = resultOf({ ...agent, progress: plus(progress, agent.lost, (by, usage) => plan.cost(by, usage)), durationMs: agent.clock.elapsedMs(), unread: agent.mailbox.unread, broughtBack }, stop, {
     notes,
     ...(taken.value !== undefined && { value: taken.value }),
   })

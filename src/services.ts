@@ -18,6 +18,7 @@ import type { Crew } from './supervisor.ts'
 import type { Runner } from './threads/runner.ts'
 import type { MemoryFolder } from './tools/define-tool.ts'
 import type { WebAccess } from './tools/web-fetch/web-access.ts'
+import type { Isolation } from './isolation.ts'
 import type { Permissions } from './live-permissions.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
@@ -64,6 +65,7 @@ export type Services = {
   /** An agent's bash; nothing is started before its first command. */
   openShell(grant: Grant): AgentShell
   permissions(): Permissions
+  readonly isolation: Isolation
   readonly seenTexts: SeenTexts
   readonly web: WebAccess
   blame(path: string, lines: readonly number[], signal: AbortSignal): Promise<ToolAnswer>

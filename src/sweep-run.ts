@@ -32,6 +32,14 @@ type AgentOptions = {
   readonly reducer: { readonly type: AgentType; readonly model: ChosenModel } | null
   findByKey(key: string): CadreEvent | undefined
   readonly onProgress: SweepAgents['onProgress']
+  readonly edits?: SweepEdits
+}
+
+/** A sweep whose agents change things, each in a worktree of its own. */
+export type SweepEdits = {
+  /** Whether an earlier run of an item need not be made again. */
+  isDone(result: AgentResult): boolean
+  onEnd(item: string, result: AgentResult): void
 }
 
 /** Where a sweep finds its items: before there is a session, so that what the user got wrong leaves none behind. */
@@ -72,6 +80,9 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
 
   async function start(of: AgentType, on: ChosenModel | null, work: Pick<SweepWork, 'prompt' | 'title' | 'schema'> & { readonly key?: string; readonly signal?: AbortSignal }): Promise<SweepRun> {
     work.signal?.throwIfAborted()
+    const isolates = options.edits !== undefined && work.key !== undefined
+    const worktree = isolates ? await services.isolation.open({ name: work.title, from: grant.root, signal: work.signal ?? new AbortController().signal }) : null
+    if (worktree && 'none' in worktree) throw new CadreError('USAGE', `Nothing can be edited here: each agent works in a git worktree of its own, and there is none (${worktree.note}). Make a repository with a first commit.`)
     const subject = crew.newSubject(crew.root)
     const onAbort = () => {
       const agent = crew.find(subject.agent)
@@ -90,8 +101,11 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
         ...(work.schema && { input: { outputSchema: work.schema, notes: [] } }),
         callId: null,
         ...(work.key !== undefined && { key: work.key }),
+        ...(worktree && { worktree }),
       })
-      return await startAgent(services, ready).ended
+      const run = await startAgent(services, ready).ended
+      if (isolates) options.edits?.onEnd(work.title, run.result)
+      return run
     } finally {
       work.signal?.removeEventListener('abort', onAbort)
     }
@@ -103,6 +117,7 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
     start: (work) => start(type, model, work),
     finished(key) {
       const event = options.findByKey(key)
+      if (event?.type === 'delegation.ended' && options.edits && !options.edits.isDone(event.data.result)) return undefined
       return event?.type === 'delegation.ended' ? { result: event.data.result, reads: event.data.reads ?? null } : undefined
     },
     hashFile: (path) => hashFile(grant.root, path),

@@ -5,6 +5,7 @@ import { nearest } from '../core/nearest.ts'
 import { VERSION } from '../version.ts'
 import * as agents from './commands/agents.ts'
 import * as bench from './commands/bench.ts'
+import * as edit from './commands/edit.ts'
 import * as doctor from './commands/doctor.ts'
 import * as models from './commands/models.ts'
 import * as run from './commands/run.ts'
@@ -85,7 +86,7 @@ function program(context: CliContext): Command {
     })
     .exitOverride()
   run.register(cadre, context)
-  for (const command of [sweep, agents, sessions, models, trust, doctor, bench]) command.register(cadre, context)
+  for (const command of [sweep, edit, agents, sessions, models, trust, doctor, bench]) command.register(cadre, context)
   for (const name of RESERVED) {
     cadre.command(name, { hidden: true }).allowUnknownOption().allowExcessArguments().action(() => {
       throw new CadreError('USAGE', `"${name}" is reserved for a later version of Cadre and does nothing yet.`)

@@ -25,6 +25,12 @@ export type EventBody =
   | { readonly type: 'approval.answered'; readonly data: { readonly id: string; readonly approved: boolean; readonly reason?: string } }
   | { readonly type: 'message.sent'; readonly data: { readonly text: string; readonly from: Sender; readonly about?: string } }
   | { readonly type: 'notification'; readonly data: Notification }
+  | { readonly type: 'worktree.opened'; readonly data: { readonly path: string; readonly branch: string; readonly base: string } }
+  | { readonly type: 'worktree.kept'; readonly data: { readonly path: string; readonly branch: string; readonly base: string; readonly behind: number } }
+  | { readonly type: 'worktree.removed'; readonly data: { readonly path: string; readonly branch: string } }
+  | { readonly type: 'merge.landed'; readonly data: { readonly branch: string; readonly commit: string } }
+  | { readonly type: 'merge.conflict'; readonly data: { readonly branch: string; readonly base: string; readonly files: readonly string[] } }
+  | { readonly type: 'merge.red'; readonly data: { readonly branch: string; readonly log: string } }
   | { readonly type: 'rate.paused'; readonly data: { readonly provider: string; readonly attempt: number; readonly waitMs: number; readonly reason: string } }
   /** Tokens that were paid for and that no reply or summary carries: a call that failed for good, a summary nobody could use (BUD-06). */
   | { readonly type: 'usage.lost'; readonly data: { readonly model: string; readonly usage: Usage } }
@@ -65,6 +71,8 @@ export type FrozenType = {
   readonly autoCompactWindow?: number
   /** Whether all of this type run in the background (KIN-01). */
   readonly background?: true
+  /** The worktree that is its own (WKT-01): its root. */
+  readonly worktree?: { readonly path: string; readonly branch: string; readonly base: string }
   /** Where it keeps its memory (PRO-05); absent: nowhere. Both absolute. */
   readonly memory?: { readonly base: string; readonly path: string }
 }

@@ -29,9 +29,21 @@ export type AgentResult = {
   readonly usage: Usage
   readonly costUsd: number
   readonly worktree: null | { readonly path: string; readonly branch: string; readonly baseSha: string; readonly behind: number }
+  /** What became of its changes where they are merged (WKT-11); null: they were not to be. */
+  readonly merge: null | Merge
   /** Messages it never read. */
   readonly undelivered: readonly string[]
 }
+
+/** What the merge queue did with an agent's branch. */
+export type Merge =
+  | { readonly status: 'landed'; readonly commit: string }
+  | { readonly status: 'unchanged' }
+  | { readonly status: 'conflict'; readonly branch: string; readonly base: string; readonly files: readonly string[] }
+  /** `log`: the end of what the verify command wrote. */
+  | { readonly status: 'red'; readonly branch: string; readonly log: string }
+  /** The user has uncommitted changes in these files (WKT-10). */
+  | { readonly status: 'overlap'; readonly branch: string; readonly files: readonly string[] }
 
 export type RunOutcome = {
   readonly result: AgentResult

@@ -4,7 +4,6 @@ import type { AgentType } from '../core/agent-type.ts'
 const DEFERRED: readonly { readonly field: keyof AgentType; readonly note: string }[] = [
   { field: 'hooks', note: 'hooks are checked, but not run yet' },
   { field: 'mcpServers', note: 'MCP servers are checked, but not connected yet' },
-  { field: 'isolation', note: 'isolation is checked, but the agent runs in the shared root yet' },
 ]
 
 /** The fields of a type that have no effect yet, each with what to tell its author. */

@@ -20,6 +20,7 @@ export const defaults = (home: string): Settings => ({
   delegation: { tools: 'agent' },
   ...PERMISSION_DEFAULTS,
   bash: { timeout: 120 },
+  worktrees: { merge: 'keep', carryDirty: false },
   sandbox: 'auto',
   shell: { env: [] },
   verify: { command: null, threshold: 3, maxAttempts: 2, maxTurns: 15 },

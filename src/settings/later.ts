@@ -7,7 +7,7 @@ export const LATER: readonly string[] = [
   'budget',
   'hooks',
   'mcpServers',
-  'worktrees',
+  'worktrees.batch',
   'disableAllHooks',
   'allowManagedHooksOnly',
   'allowedHttpHookUrls',

@@ -61,6 +61,7 @@ export const SETTINGS = z.strictObject({
   delegation: z.strictObject({ tools: z.enum(['agent', 'each', 'both']).describe('"agent", "each" or "both"') }),
   ...PERMISSION_SETTINGS,
   bash: z.strictObject({ timeout: z.number().positive().max(BOUNDS.bashSeconds).describe(`a number of seconds, at most ${BOUNDS.bashSeconds}`) }),
+  worktrees: z.strictObject({ merge: z.enum(['keep', 'queue']).describe('"keep" or "queue"'), carryDirty: yesOrNo() }),
   sandbox: z.enum(['auto', 'require', 'off']).describe('"auto", "require" or "off"'),
   shell: z.strictObject({ env: list('names of environment variables') }),
   verify: z.strictObject({ command: word().nullable().describe('a command or null'), threshold: count(0), maxAttempts: count(0), maxTurns: count(1) }),

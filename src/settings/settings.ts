@@ -51,6 +51,8 @@ export type Settings = {
   readonly approvals: 'bubble' | 'decline' | null
   readonly approvalTimeout: number
   readonly bash: { readonly timeout: number }
+  /** What becomes of an agent's worktree (WKT-02, 09). */
+  readonly worktrees: { readonly merge: 'keep' | 'queue'; readonly carryDirty: boolean }
   readonly sandbox: 'auto' | 'require' | 'off'
   /** Names of variables that agents' commands are given besides (SHL-05). */
   readonly shell: { readonly env: readonly string[] }

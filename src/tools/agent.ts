@@ -18,6 +18,7 @@ const schema = z.object({
   forkContext: z.boolean().optional().describe('start with this conversation'),
   continue: z.string().optional().describe('id of an ended sub-agent to go on with'),
   name: z.string().optional(),
+  isolation: z.enum(['worktree', 'none']).optional(),
   expected_duration: z.number().optional().describe('seconds'),
   timeout: z.number().optional().describe('seconds'),
   tools: z.array(z.string()).optional(),
@@ -37,6 +38,8 @@ export type DelegationInput = {
   readonly readOnly?: boolean
   /** KIN-02. */
   readonly fork: boolean
+  /** Whether it is to have a worktree of its own (WKT-01); absent: as its type says. */
+  readonly isolation?: 'worktree' | 'none'
   /** The ended agent it goes on with (STR-08). */
   readonly continues?: string
   readonly expectedDuration?: number
@@ -48,7 +51,7 @@ export type DelegationInput = {
   readonly notes: readonly string[]
 }
 
-const KNOWN = new Set([...Object.keys(schema.shape), 'task', 'label', 'team_name', 'mode', 'isolation'])
+const KNOWN = new Set([...Object.keys(schema.shape), 'task', 'label', 'team_name', 'mode'])
 /** What a continued agent keeps (STR-09). */
 const KEPT = ['subagent_type', 'model', 'effort', 'readOnly', 'forkContext', 'isolation'] as const
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
@@ -68,7 +71,8 @@ export function parseDelegation(raw: JsonObject): { readonly value: DelegationIn
   if (switches.fork === null) return { error: 'forkContext must be true or false' }
   const kept = KEPT.filter((field) => continues !== null && input[field] !== undefined && input[field] !== null)
   if (kept.length > 0) return { error: `Drop ${kept.join(', ')}: a continued agent keeps its own.` }
-  if (input['isolation'] === 'remote') return { error: 'isolation must be worktree or none' }
+  const { isolation } = input
+  if (isolation !== undefined && isolation !== null && isolation !== 'worktree' && isolation !== 'none') return { error: 'isolation must be worktree or none' }
   const timeout = positive(input['timeout'])
   if (timeout === null) return { error: 'timeout must be a number of seconds above 0' }
   const expectedDuration = positive(input['expected_duration'])
@@ -86,12 +90,13 @@ export function parseDelegation(raw: JsonObject): { readonly value: DelegationIn
   const title = text(input['name']) ?? text(input['label']) ?? description
   const type = text(input['subagent_type'])
   const model = text(input['model'])
-  const ignored = Object.keys(input).filter((field) => !KNOWN.has(field) || (field === 'isolation' && input[field] !== 'none'))
+  const ignored = Object.keys(input).filter((field) => !KNOWN.has(field))
   return {
     value: {
       title: title === null ? null : titleOf(title),
       prompt,
       fork: switches.fork ?? false,
+      ...(isolation && { isolation }),
       ...(continues !== null && { continues }),
       ...(switches.background !== undefined && { background: switches.background }),
       ...(expectedDuration !== undefined && { expectedDuration }),

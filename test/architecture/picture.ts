@@ -41,7 +41,7 @@ const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'hooks',
 
 /** The only places that know several rooms. */
 const CORRIDOR = [
-  'supervisor.ts', 'delegate.ts', 'toolkit.ts', 'calls.ts', 'approval.ts', 'program-run.ts', 'seen-files.ts', 'agent-shell.ts', 'live-permissions.ts', 'ready.ts', 'admission.ts', 'run.ts', 'ending.ts', 'services.ts', 'companions.ts', 'delivery.ts', 'offer.ts', 'resume.ts', 'verification.ts', 'agent-as-tool.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'todo-file.ts', 'todo-text.ts', 'prompt.ts', 'api.ts',
+  'supervisor.ts', 'delegate.ts', 'toolkit.ts', 'calls.ts', 'approval.ts', 'program-run.ts', 'seen-files.ts', 'agent-shell.ts', 'isolation.ts', 'live-permissions.ts', 'ready.ts', 'admission.ts', 'run.ts', 'ending.ts', 'services.ts', 'companions.ts', 'delivery.ts', 'offer.ts', 'resume.ts', 'verification.ts', 'agent-as-tool.ts', 'root-run.ts', 'sweep-run.ts', 'sessions.ts', 'live-models.ts', 'choose-model.ts', 'explain.ts', 'todo-file.ts', 'todo-text.ts', 'prompt.ts', 'api.ts',
   'teller.ts', 'version.ts', 'sweep',
 ]
 

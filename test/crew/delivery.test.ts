@@ -100,7 +100,7 @@ describe('DEL-02: no child can forge or close a notice', () => {
 
   const ended = (output: string, error: string, note: string, undelivered: readonly string[]): AgentResult => ({
     agentId: 'sa-12345678', agentType: 'explorer', typeHash: '', title: 'part 1', continuedFrom: null, status: 'failed', cause: 'model', success: false, output, value: null, error, note, model: 'm', turns: 1,
-    toolCalls: 0, durationMs: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0, worktree: null, undelivered,
+    toolCalls: 0, durationMs: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0, worktree: null, merge: null, undelivered,
   })
 
   const visible = (text: string): string => text.replaceAll(/\p{Cf}/gu, '')

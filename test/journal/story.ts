@@ -95,7 +95,7 @@ export const ended = (result: Partial<AgentResult> = {}): EventBody => ({
       durationMs: 20,
       usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 },
       costUsd: 0.25,
-      worktree: null,
+      worktree: null, merge: null,
       undelivered: [],
       ...result,
     },

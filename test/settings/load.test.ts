@@ -45,6 +45,7 @@ describe('SET-01: which layer wins', () => {
       approvals: null,
       approvalTimeout: 1_800,
       bash: { timeout: 120 },
+      worktrees: { merge: 'keep', carryDirty: false },
       sandbox: 'auto',
       shell: { env: [] },
       verify: { command: null, threshold: 3, maxAttempts: 2, maxTurns: 15 },

@@ -14,7 +14,7 @@ export function resultOf(given: Partial<AgentResult> = {}): AgentResult {
   return {
     agentId: 'sa-00000000', agentType: 'tester', typeHash: 'type-1', title: '', continuedFrom: null, status, cause: null, success: status === 'completed',
     output: '', value: null, error: null, note: '', model: 'script', turns: 1, toolCalls: 0, durationMs: 5, usage: NO_USAGE, costUsd: 0,
-    worktree: null, undelivered: [],
+    worktree: null, merge: null, undelivered: [],
     ...given,
   }
 }
