@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 const STRESS = 'test/**/*.stress.test.ts'
+const SOAK = 'test/**/*.soak.test.ts'
 
 const shared = {
   isolate: false, // a new process and a new import of everything per file costs more than most files' tests
@@ -8,7 +9,7 @@ const shared = {
   hookTimeout: 60_000,
 } as const
 
-/** `npm test` runs the project `tests`; what needs minutes rather than seconds (large trees, floods, fuzzing) is in `stress`. */
+/** `npm test` runs the project `tests`; what needs minutes rather than seconds (large trees, floods, fuzzing) is in `stress`, and what kills a process at every step it takes in `soak`. */
 export default defineConfig({
   test: {
     globalSetup: 'test/bundle.ts',
@@ -16,8 +17,9 @@ export default defineConfig({
     maxWorkers: 2, // tests start threads and processes of their own: more would only slow each other down
     allowOnly: false,
     projects: [
-      { test: { ...shared, name: 'tests', include: ['test/**/*.test.ts'], exclude: [STRESS] } },
+      { test: { ...shared, name: 'tests', include: ['test/**/*.test.ts'], exclude: [STRESS, SOAK] } },
       { test: { ...shared, name: 'stress', include: [STRESS] } },
+      { test: { ...shared, name: 'soak', include: [SOAK] } },
     ],
   },
 })

@@ -27,9 +27,10 @@ async function project() {
     'project/src/b.ts': 'import { a } from \'./a.ts\'\nexport const b = a\n',
     'project/.cadre/agents/reader.md': agent('reader', 'tools: Read\n'),
     'project/.cadre/agents/long-files.md': PROGRAM,
+    'project/package.json': '{"license":"MIT"}',
     'project/docs/readme.md': '# Title\n[gone](missing.md)\n',
   })
-  execFileSync('git', ['init', '-q'], { cwd: place.root })
+  for (const args of [['init', '-q', '-b', 'main'], ['add', '-A'], ['-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-q', '-m', 'first']]) execFileSync('git', args, { cwd: place.root })
   const env = { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'sk-test', OLLAMA_HOST: server.url }
   return { ...place, sh: (command: string) => place.run('sh', ['-c', command.replace(/^npx cadre/, `"${process.execPath}" "${MAIN}"`)], { env }) }
 }

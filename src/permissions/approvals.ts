@@ -2,9 +2,6 @@ import { CadreError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { stableJson } from '../core/json.ts'
 
-/** PRM-10: an approval unanswered for so long counts as denied. The setting is `approvalTimeout`, in seconds. */
-export const APPROVAL_TIMEOUT = { seconds: 1_800 }
-
 /** A question that waits for somebody's word. Plain data: it is what the journal keeps of it. */
 export type PendingApproval = {
   /** One part per layer of delegation, the call's own last (PRM-09). */

@@ -103,7 +103,7 @@ describe('CMD-07: cadre agents lint', () => {
     [`${MINE}/colon.md`]: '---\nname: colon\ndescription: use it: often\n---\nDo it.\n',
     [`${MINE}/deep/js.md`]: '---js\nname: x\n---\n',
     [`${MINE}/fine.md`]: agent('fine'),
-    [`${MINE}/later.md`]: agent('later', 'isolation: worktree\n'),
+    [`${MINE}/later.md`]: agent('later', 'hooks:\n  Stop: []\n'),
     'user/.claude/agents/mine.md': '---\nname: mine\ndescription: a: b\n---\n',
   }
 
@@ -118,9 +118,9 @@ describe('CMD-07: cadre agents lint', () => {
     .cadre/agents/deep/js.md:1: error: frontmatter language "js" is not accepted; use YAML
 `)
     expect(stdout).toMatch(/^✓ \.cadre\/agents\/fine\.md {2}fine$/m)
-    expect(stdout).toMatch(/^✓ \.cadre\/agents\/later\.md {2}later\n {4}\.cadre\/agents\/later\.md:4: note: isolation is checked/m)
+    expect(stdout).toMatch(/^! \.cadre\/agents\/later\.md {2}later\n {4}\.cadre\/agents\/later\.md:4: warning: hooks ignored: project is not trusted/m)
     expect(stdout).toMatch(/^! ~\/\.claude\/agents\/mine\.md {2}mine$/m)
-    expect(stdout).toMatch(/\n\n6 files: 4 types, 1 skipped, 1 documentation; 1 error, 2 warnings, 2 notes\n$/)
+    expect(stdout).toMatch(/\n\n6 files: 4 types, 1 skipped, 1 documentation; 1 error, 3 warnings, 1 note\n$/)
   })
 
   test('--fix mends what it can in the project\'s files, leaves the user\'s own alone, and changes nothing the second time', async () => {

@@ -29,7 +29,7 @@ describe('AGT-01: the agent tool', () => {
       const tool = toolsOf(server.requests[0]?.body ?? {}).find(({ name }) => name === 'agent')
       expect(tool?.description).toBe('Start a sub-agent with its own context. Use it for work that would fill yours; do a known read, one search or an edit you understand yourself. It knows only prompt: say what to do and what to return. It is read-only unless readOnly is false. Its result comes to you, not the user. Put independent calls in one reply; run in the background what you do not need next.')
       expect(tool?.fields).toEqual([
-        'description', 'prompt', 'subagent_type', 'model', 'effort', 'run_in_background', 'readOnly', 'forkContext', 'continue', 'name',
+        'description', 'prompt', 'subagent_type', 'model', 'effort', 'run_in_background', 'readOnly', 'forkContext', 'continue', 'name', 'isolation',
         'expected_duration', 'timeout', 'tools', 'max_turns', 'output_schema',
       ])
     })
@@ -296,7 +296,7 @@ describe('AGT-09: a result in code', () => {
       agentId: result.agentId, agentType: 'explorer', typeHash: cadre.types.require('explorer').hash, title: 'part 1', continuedFrom: null,
       status: 'completed', cause: null, success: true, output: '[1]', value: [1], error: null, note: '', model: 'openai/gpt-test-2026',
       turns: 2, toolCalls: 1, durationMs: expect.any(Number), usage: { input: 200, output: 20, cacheRead: 10, cacheWrite: 0 },
-      costUsd: expect.closeTo((210 * 1_000 + 20 * 2_000) / 1e6, 10), worktree: null, undelivered: [],
+      costUsd: expect.closeTo((210 * 1_000 + 20 * 2_000) / 1e6, 10), worktree: null, merge: null, undelivered: [],
     })
     expect(heard).toEqual([{ ...result, session, parent: root.agentId, depth: 1 }])
     expect(Object.keys(root).toSorted()).toEqual(Object.keys(result).toSorted())

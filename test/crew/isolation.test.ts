@@ -132,7 +132,7 @@ describe('WKT-09…11: the merge queue', () => {
     })
     await place.cadre.run({ prompt: 'go' })
     const ends = ['one', 'two', 'three'].map((title) => resultOf(place, title))
-    expect(ends.map((end) => end?.merge?.status).toSorted()).toEqual(['conflict', 'landed', 'landed'])
+    expect(ends.map((end) => end?.merge?.status ?? '').toSorted()).toEqual(['conflict', 'landed', 'landed'])
     expect(ends.find((end) => end?.merge?.status === 'conflict')?.merge).toMatchObject({ files: ['a.txt'] })
     expect(readFileSync(join(place.root, 'b.txt'), 'utf8')).toBe('two\n')
     expect(git(place.root, 'rev-list', '--count', 'main')).toBe('3')

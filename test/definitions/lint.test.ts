@@ -42,7 +42,6 @@ describe('CMD-07 lint', () => {
       'a.md:5: warning: unknown tool "WebFetsh", did you mean "WebFetch"?; it is left out unless the host has a tool of that name',
       'a.md:6: warning: model "Claude Sonnet 4.5" is no model id; it runs on the model of its parent; '
         + 'write an alias such as "sonnet", or a full id',
-      'a.md:7: note: memory is checked, but no folder is given yet; it takes effect in a later version',
     ])
   })
 

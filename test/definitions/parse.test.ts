@@ -56,7 +56,7 @@ test('TYP-09 TYP-10 every field arrives as what it is', () => {
 
 test('a field that takes effect later is named, with what is missing', () => {
   const { type } = parseAgentFile(head('hooks: {Stop: []}\nskills: a\nisolation: worktree\nmaxTurns: 3'), own)
-  expect(type && deferredFields(type).map(({ field }) => field)).toEqual(['hooks', 'isolation'])
+  expect(type && deferredFields(type).map(({ field }) => field)).toEqual(['hooks'])
 })
 
 describe('TYP-13 the mode of a type that names none', () => {
