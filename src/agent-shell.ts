@@ -1,15 +1,15 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CadreError } from './core/errors.ts'
+import type { Grant } from './core/grant.ts'
+import { openShell } from './shell/open-shell.ts'
+import type { Shell } from './shell/open-shell.ts'
+import type { Probe } from './shell/probe.ts'
+import { shellText } from './shell/shell-text.ts'
 import { policyOf } from '../sandbox/shell/policy.ts'
 import type { ShellPlace } from '../sandbox/shell/policy.ts'
 import { branchOf, commonDirOf, gitDirOf, mainCheckout } from '../worktrees/repository.ts'
-import { CadreError } from './core/errors.ts'
-import type { Grant } from './core/grant.ts'
-import type { Shell } from './shell/open-shell.ts'
-import { openShell } from './shell/open-shell.ts'
-import type { Probe } from './shell/probe.ts'
-import { shellText } from './shell/shell-text.ts'
 
 /** One agent's bash, as its tool and the judge of its calls see it. */
 export type AgentShell = {

@@ -1,5 +1,5 @@
-import type { Brief, ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { noOutcome } from './core/contract.ts'
+import type { Brief, ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { JsonObject } from './core/json.ts'
 import type { ToolAnswer } from './core/tool.ts'

@@ -1,5 +1,5 @@
-import type { Usage } from './core/contract.ts'
 import { addUsage, NO_USAGE } from './core/contract.ts'
+import type { Usage } from './core/contract.ts'
 import { CadreError, messageOf } from './core/errors.ts'
 import type { DelegationStarted, EventSubject } from './core/events.ts'
 import type { Json } from './core/json.ts'

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import type { EventBody } from './core/events.ts'
 import type { AgentResult } from './core/result.ts'
 import type { Gate } from './schedule/gate.ts'
-import { branchOf, mainCheckout } from '../worktrees/git.ts'
 import { commitAll } from '../worktrees/commit-all.ts'
 import type { Ended } from '../worktrees/end-worktree.ts'
+import { branchOf, mainCheckout } from '../worktrees/git.ts'
 import { createMergeQueue } from '../worktrees/merge-queue.ts'
 import type { LandResult, MergeQueue } from '../worktrees/merge-queue.ts'
 import { recover } from '../worktrees/recover.ts'
+import type { Worktree } from '../worktrees/worktree.ts'
 import { openWorktrees } from '../worktrees/worktrees.ts'
 import type { NoWorktree } from '../worktrees/worktrees.ts'
-import type { Worktree } from '../worktrees/worktree.ts'
 
 /** What became of an agent's worktree and of the changes in it. `notes`: lines for its result. */
 export type BroughtBack = Pick<AgentResult, 'worktree' | 'merge'> & { readonly notes: readonly string[]; readonly events: readonly EventBody[] }

@@ -1,9 +1,9 @@
 import type { Diagnostic } from './core/diagnostic.ts'
 import type { JsonObject } from './core/json.ts'
 import type { ApprovalAnswer } from './permissions/approvals.ts'
-import type { Settings } from './settings/settings.ts'
 import { parseRules } from './permissions/parse-rules.ts'
 import type { Rules } from './permissions/rule.ts'
+import type { Settings } from './settings/settings.ts'
 
 /** A call that asks, as whoever may approve it is told (PRM-07). */
 export type ApprovalRequest = {

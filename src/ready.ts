@@ -7,15 +7,15 @@ import type { Narrowed } from './core/narrow.ts'
 import type { Restored } from './core/restored.ts'
 import { offer } from './offer.ts'
 import type { Offer } from './offer.ts'
-import type { NoWorktree } from '../worktrees/worktrees.ts'
-import type { Worktree } from '../worktrees/worktree.ts'
 import { systemPrompt } from './prompt.ts'
 import { firstMessage } from './prompts/environment.ts'
 import type { Services } from './services.ts'
 import type { Agent } from './supervisor.ts'
+import type { DelegationInput } from './tools/agent.ts'
 import type { MemoryFolder } from './tools/define-tool.ts'
 import { memoryText } from './tools/remembering/memory-text.ts'
-import type { DelegationInput } from './tools/agent.ts'
+import type { Worktree } from '../worktrees/worktree.ts'
+import type { NoWorktree } from '../worktrees/worktrees.ts'
 
 /** An agent to start, whoever asked for it: a parent model's call, a sweep's item, or the user. */
 export type Start = {

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline'
 import { relative, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { ChosenModel } from './choose-model.ts'
 import type { AgentType } from './core/agent-type.ts'
 import { CadreError, messageOf } from './core/errors.ts'
