@@ -214,3 +214,27 @@ describe('PRO-05, GRA-11: memory', () => {
     expect([root?.includes('memory'), clerk]).toEqual([false, ['read', 'memory']])
   })
 })
+
+test('SHL-04: with the sandbox off, bash asks as what it is, in the mode auto too', async () => {
+  const asked: string[] = []
+  const place = await lab({
+    settings: { sandbox: 'off', permissions: { mode: 'auto' } }, script: turns(calls(call('bash', { command: 'echo free > b.txt' }))),
+    orchestrator: {
+      async onApproval({ question }) {
+        asked.push(question)
+        return { approved: true }
+      },
+    },
+  })
+  await place.cadre.run({ prompt: 'go' })
+  expect(asked).toEqual(['main wants to run unconfined bash: echo free > b.txt'])
+  expect(inRoot(place, 'b.txt')).toBe('free\n')
+})
+
+test('two writing calls of one reply happen one after the other, in their order', async () => {
+  const place = await lab({ ...EDITS, settings: { permissions: { mode: 'bypassPermissions' } }, script: turns(calls(
+    call('bash', { command: 'sleep 0.3; echo one >> order.txt' }), call('bash', { command: 'echo two >> order.txt' }),
+  )) })
+  await place.cadre.run({ prompt: 'go' })
+  expect(inRoot(place, 'order.txt')).toBe('one\ntwo\n')
+})
