@@ -14,7 +14,7 @@ import type { Agent } from './supervisor.ts'
 import type { Companions } from './tools/define-tool.ts'
 
 /** STR-04, 07, in characters and calls. */
-const SHOWN = { lastActivity: 2_000, calls: 20, callText: 100, page: 22_000 } as const
+const SHOWN = { lastActivity: 2_000, calls: 20, callText: 100, files: 1_000, page: 22_000 } as const
 
 /** Characters of results handed over together, and of each of them at least: the rest is a page away (AGT-08). */
 const SHARED = { characters: 200_000, least: 400 } as const
@@ -154,11 +154,14 @@ function checkText(row: ChildRow, live: Agent, calls: ReturnType<Services['journ
     ...(expected === null ? [] : [`Expected: ${expected} s${overdue}`]),
     calls.length === 0 ? 'No tool calls yet.' : 'Last tool calls:',
     ...calls.map(({ call, outcome }) => `- ${call.name} ${cut(JSON.stringify(call.input))} → ${outcome === null ? 'running' : cut(outcome.text)}`),
-    'Files written: none',
+    `Files written: ${live.written.size === 0 ? 'none' : cut([...live.written].join(', '), SHOWN.files)}`,
+    ...(live.todo.length === 0 ? [] : ['Its list:', ...live.todo.map(({ text, status }) => `- [${MARKS[status]}] ${cut(text)}`)]),
   ].join('\n')
 }
 
-const cut = (text: string): string => {
+const MARKS = { pending: ' ', in_progress: '~', done: 'x' } as const
+
+const cut = (text: string, characters: number = SHOWN.callText): string => {
   const line = text.replaceAll(/\s+/g, ' ')
-  return line.length <= SHOWN.callText ? line : `${wholeCharacters(line.slice(0, SHOWN.callText))}…`
+  return line.length <= characters ? line : `${wholeCharacters(line.slice(0, characters))}…`
 }

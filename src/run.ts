@@ -144,10 +144,9 @@ async function finished(plan: Plan, { stop, taken, model }: { readonly stop: Sto
   const goOn = taken.leaves && stop.ending.status === 'completed' && agent.subject.depth === 0
   const stopped = goOn ? 0 : await endChildren(plan)
   await settled(plan)
+  // Others may run while its model is closed and its changes are merged.
   agent.slot?.leave()
   const fault = await closeFault(model)
-  // Others may run while its changes are merged.
-  if (plan.bringBack) agent.slot?.leave()
   const broughtBack = (await plan.bringBack?.(stop.ending.status === 'completed')) ?? null
   if (broughtBack) await crew.record(agent.subject, broughtBack.events)
   const progress = agent.session?.progress() ?? standing({ ...agent, cost: (by, usage) => plan.cost(by, usage) })

@@ -54,6 +54,8 @@ export type Agent = Enlisted & {
   answered: boolean
   /** KIN-14. */
   repeating: boolean
+  /** Files it wrote in this process, as its outcomes name them. */
+  readonly written: Set<string>
   /** Its own list, as it last wrote it (TOO-11). */
   todo: readonly TodoItem[]
   /** What was paid for in this process and no reply carries (BUD-06). */
@@ -172,6 +174,7 @@ export function createCrew(options: {
         ending: false,
         answered: false,
         repeating: false,
+        written: new Set(),
         todo: [],
         slot: null,
         hold: null,

@@ -21,6 +21,8 @@ export type Toolkit = {
   close(): Promise<void>
 }
 
+const WRITES: readonly string[] = ['write', 'edit']
+
 /** Calls whose time is that of the sub-agents they wait for. */
 const WAITS: readonly string[] = ['agent', 'agent_wait']
 
@@ -38,7 +40,9 @@ export function openToolkit(services: Services, agent: Agent, { granted, tools, 
   let seen: ReturnType<typeof openSeenFiles> | null = null
   const files = () => (seen ??= openSeenFiles({ root: grant.root, history: history(), texts: services.seenTexts }))
   const heard = (outcomes: readonly ToolOutcome[]) => {
-    if (grant.tools.some(({ effect }) => effect === 'write')) files().heard(outcomes)
+    if (!grant.tools.some(({ effect }) => effect === 'write')) return
+    files().heard(outcomes)
+    for (const { tool, ok, reads } of outcomes) if (ok && WRITES.includes(tool)) for (const { path } of reads ?? []) agent.written.add(path)
   }
   const companions = companionsOf(services, agent)
   const calls = createCalls(services, agent, {

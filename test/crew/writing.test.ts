@@ -238,3 +238,25 @@ test('two writing calls of one reply happen one after the other, in their order'
   await place.cadre.run({ prompt: 'go' })
   expect(inRoot(place, 'order.txt')).toBe('one\ntwo\n')
 })
+
+test('STR-07, TOO-11: a lead that looks in sees the files written so far, and the list its sub-agent keeps', async () => {
+  const held = Promise.withResolvers<Answer>()
+  let id = ''
+  const place = await lab({
+    ...EDITS, files: { '.cadre/agents/writer.md': WRITER.replace('Agent', 'TodoWrite') },
+    script: cast({
+      go: turns(calls(call('agent', { description: 'w', prompt: 'You work.', subagent_type: 'writer', run_in_background: true })), async (request) => {
+        id = /as (sa-\w+)/.exec(request.toolResults[0]?.text ?? '')?.[1] ?? ''
+        while (place.events.filter(({ type, depth }) => type === 'turn.started' && depth === 1).length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+        return calls(call('agent_check', { id }))
+      }, () => {
+        held.resolve({ text: 'done' })
+        return { text: 'seen' }
+      }),
+      'You work.': turns(calls(call('write', { path: 'one.txt', content: '1' }), call('todo', { items: [{ text: 'write one', status: 'done' }, { text: 'write two', status: 'pending' }] })), () => held.promise),
+    }),
+  })
+  await place.cadre.run({ prompt: 'go' })
+  const seen = outcomes(place).find((text) => text.startsWith('Sub-agent: w')) ?? ''
+  expect(seen).toMatch(/\nFiles written: one\.txt\nIts list:\n- \[x\] write one\n- \[ \] write two$/)
+})
