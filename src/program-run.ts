@@ -37,6 +37,8 @@ export const programRun = (services: Services, agent: Agent, { tools, waits, run
   }
 
   async function run(calls: readonly ToolCall[]): Promise<readonly ToolOutcome[]> {
+    // Before its first calls it is started and computes, which has limits of its own (PRG-04).
+    if (!clock.started) clock.start()
     const turn = turnOf(agent)
     await services.crew.record(agent.subject, calls.map((call) => ({ type: 'tool.started', data: { turn, call } })))
     const ends = await Promise.allSettled(calls.map((call) => runOne(call, turn)))
@@ -47,7 +49,6 @@ export const programRun = (services: Services, agent: Agent, { tools, waits, run
   }
 
   const callOff = clock.at(seconds * 1000, () => limit.abort(new Error(`Program stopped: it ran for ${seconds} s.`)))
-  clock.start()
   try {
     return { text: codeText(await services.runCode({ code, callId, tools, run, signal })), ...ground(outcomes) }
   } catch (error) {

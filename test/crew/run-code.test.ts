@@ -65,10 +65,22 @@ describe('PRG-03: run_code runs a program over the tools its agent holds', () =>
     })
   }
 
-  test('it has its own time limit, which ends the sub-agents it waits for no more than the agent would', async () => {
-    const { cadre } = await lab({ script: running('await new Promise(() => {})', { timeout: 0.5 }) })
-    const { output } = await cadre.run({ prompt: 'go' })
-    expect(output).toMatch(/^Error: Program stopped: /)
+  test('it has its own time limit, which ends it between calls', async () => {
+    const { cadre } = await lab({ script: running('for (;;) await tools.ls({})', { timeout: 0.5 }) })
+    expect((await cadre.run({ prompt: 'go' })).output).toBe('Error: Program stopped: it ran for 0.5 s.')
+  })
+
+  test('the time it waits for sub-agents is theirs', async () => {
+    const { cadre } = await lab({
+      script: cast({
+        go: running("return await tools.agent({ description: 'slow', prompt: 'Be slow.', subagent_type: 'explorer' })", { timeout: 0.3 }),
+        async 'Be slow.'() {
+          await new Promise((resolve) => setTimeout(resolve, 1_000))
+          return { text: 'at last' }
+        },
+      }),
+    })
+    expect((await cadre.run({ prompt: 'go' })).output).toContain('at last')
   })
 
   test('one that was running when its process died is in doubt, and not run again (JRN-04)', async () => {

@@ -115,8 +115,10 @@ describe('DEL-12: .cadre/TODO.md mirrors the anchors of the root\'s sessions', (
     const { script, open } = held([part(1)])
     const place = await lab({ script })
     const { cadre: other, events } = await reopen(place)
-    const runs = [place.cadre.run({ prompt: 'first', onIdle: 'nudge' }), other.run({ prompt: 'second', onIdle: 'nudge' })]
-    const [first, second] = await Promise.all(runs)
+    const running = place.cadre.run({ prompt: 'first', onIdle: 'nudge' })
+    // Sections stand in the order their sessions began, which is a matter of milliseconds.
+    await soon(() => expect(ofType(place.events, 'turn.started')).not.toEqual([]))
+    const [first, second] = await Promise.all([running, other.run({ prompt: 'second', onIdle: 'nudge' })])
     const both = [[first?.session ?? '', 'first', place], [second?.session ?? '', 'second', { events }]] as const
     const inOrder = both.toSorted(([, , a], [, , b]) => (ofType(a.events, 'session.started')[0]?.seq ?? 0) - (ofType(b.events, 'session.started')[0]?.seq ?? 0))
     await soon(() => expect(todo(place.root)).toBe(whole(...inOrder.map(([session, title, of]) => section(title, session, awaited(of))))))
