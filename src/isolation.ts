@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { EventBody } from './core/events.ts'
 import type { AgentResult } from './core/result.ts'
 import type { Gate } from './schedule/gate.ts'
@@ -7,6 +6,7 @@ import type { Ended } from '../worktrees/end-worktree.ts'
 import { branchOf, mainCheckout } from '../worktrees/git.ts'
 import { createMergeQueue } from '../worktrees/merge-queue.ts'
 import type { LandResult, MergeQueue } from '../worktrees/merge-queue.ts'
+import { processExists, startOf } from '../worktrees/process-identity.ts'
 import { recover } from '../worktrees/recover.ts'
 import type { Worktree } from '../worktrees/worktree.ts'
 import { openWorktrees } from '../worktrees/worktrees.ts'
@@ -162,24 +162,10 @@ function ended(end: Ended, worktree: Worktree, { merge, notes, events = [] }: { 
 }
 
 /** One line that names a process for as long as it lives, and no other after it. */
-const ownerOf = (pid: number): string => `cadre process ${pid} ${startOf(pid) ?? ''}`.trim()
+const ownerOf = (pid: number): string => `cadre process ${pid} ${startOf(pid)}`
 
 function isOwnerAlive(owner: string): boolean {
   const pid = Number(/^cadre process (\d+)/.exec(owner)?.[1] ?? 0)
   if (pid === 0) return true // not one of ours: never taken for dead
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
-  }
-  return ownerOf(pid) === owner
-}
-
-/** When a process started, in the kernel's ticks; null where that cannot be told. */
-function startOf(pid: number): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19] ?? null
-  } catch {
-    return null // no /proc here, or nobody there
-  }
+  return processExists(pid) && ownerOf(pid) === owner
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processExists, startOf } from './process-identity.ts'
 import { WorktreeError } from './worktree-error.ts'
 
 const RETRY_MS = { least: 2, most: 50 } as const
@@ -57,7 +58,7 @@ const besides = (path: string): string => `${path}.${process.pid}.${randomUUID()
 function removeDrafts(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const pid = name.startsWith(`${basename(path)}.`) ? /^(\d+)\.[\da-f-]+$/.exec(name.slice(basename(path).length + 1))?.[1] : undefined
-    if (pid !== undefined && !exists(Number(pid))) rmSync(join(dirname(path), name), { force: true })
+    if (pid !== undefined && !processExists(Number(pid))) rmSync(join(dirname(path), name), { force: true })
   }
 }
 
@@ -96,26 +97,7 @@ function isAlive(text: string): boolean {
   const pid = Number(digits)
   if (digits === undefined) return false
   if (pid === process.pid) return ours.has(text)
-  return exists(pid) && start === startOf(pid)
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return codeOf(error) === 'EPERM' // not ours to signal, so it exists
-  }
-}
-
-/** When a process started, in the kernel's ticks: a process id is given again after a while, the two together are not. `-`: nobody says. */
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-'
-  } catch {
-    return '-' // no /proc here
-  }
+  return processExists(pid) && start === startOf(pid)
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : null)
