@@ -14,6 +14,7 @@ import type { Services } from './services.ts'
 import type { SweepAgents, SweepInputs, SweepRun, SweepWork } from './sweep/contract.ts'
 import { readRegularFile } from './sweep/read-regular-file.ts'
 import { hashFile, readFunctions } from './tools/reading/index.ts'
+import type { Worktree } from '../worktrees/worktree.ts'
 
 /** Paths asked for at a time: as many as the read tool gives. */
 const PAGE_FILES = 100_000
@@ -73,16 +74,13 @@ export async function filesMatching(pattern: string, { root, paths }: Pick<Grant
 
 /** Who works on a sweep's items, bound to one session: they are children of the session's root. */
 export function sweepAgents(services: Services, options: AgentOptions): SweepAgents {
-  const { grant, type, model, reducer } = options
+  const { grant, type, model, reducer, edits } = options
   const { crew } = services
   // Once: the prompt prefix of all items is the same, whatever the clock says (MOD-07).
   const environment = services.environment.short()
 
-  async function start(of: AgentType, on: ChosenModel | null, work: Pick<SweepWork, 'prompt' | 'title' | 'schema'> & { readonly key?: string; readonly signal?: AbortSignal }): Promise<SweepRun> {
+  async function start(of: AgentType, on: ChosenModel | null, work: Pick<SweepWork, 'prompt' | 'title' | 'schema'> & { readonly key?: string; readonly signal?: AbortSignal; readonly worktree?: Worktree }): Promise<SweepRun> {
     work.signal?.throwIfAborted()
-    const isolates = options.edits !== undefined && work.key !== undefined
-    const worktree = isolates ? await services.isolation.open({ name: work.title, from: grant.root, signal: work.signal ?? new AbortController().signal }) : null
-    if (worktree && 'none' in worktree) throw new CadreError('USAGE', `Nothing can be edited here: each agent works in a git worktree of its own, and there is none (${worktree.note}). Make a repository with a first commit.`)
     const subject = crew.newSubject(crew.root)
     const onAbort = () => {
       const agent = crew.find(subject.agent)
@@ -101,24 +99,33 @@ export function sweepAgents(services: Services, options: AgentOptions): SweepAge
         ...(work.schema && { input: { outputSchema: work.schema, notes: [] } }),
         callId: null,
         ...(work.key !== undefined && { key: work.key }),
-        ...(worktree && { worktree }),
+        ...(work.worktree && { worktree: work.worktree }),
       })
-      const run = await startAgent(services, ready).ended
-      if (isolates) options.edits?.onEnd(work.title, run.result)
-      return run
+      return await startAgent(services, ready).ended
     } finally {
       work.signal?.removeEventListener('abort', onAbort)
     }
   }
 
+  /** An item whose agent changes things. */
+  async function edit(work: SweepWork, { onEnd }: SweepEdits): Promise<SweepRun> {
+    work.signal.throwIfAborted()
+    const worktree = await services.isolation.open({ name: work.title, from: grant.root, signal: work.signal })
+    if ('none' in worktree) throw new CadreError('USAGE', `Nothing can be edited here: each agent works in a git worktree of its own, and there is none (${worktree.note}). Make a repository with a first commit.`)
+    const run = await start(type, model, { ...work, worktree })
+    onEnd(work.title, run.result)
+    return run
+  }
+
   return {
     typeHash: type.hash,
     agent: type.name,
-    start: (work) => start(type, model, work),
+    start: (work) => (edits ? edit(work, edits) : start(type, model, work)),
     finished(key) {
       const event = options.findByKey(key)
-      if (event?.type === 'delegation.ended' && options.edits && !options.edits.isDone(event.data.result)) return undefined
-      return event?.type === 'delegation.ended' ? { result: event.data.result, reads: event.data.reads ?? null } : undefined
+      if (event?.type !== 'delegation.ended') return undefined
+      const { result, reads = null } = event.data
+      return edits && !edits.isDone(result) ? undefined : { result, reads }
     },
     hashFile: (path) => hashFile(grant.root, path),
     ...(reducer && {

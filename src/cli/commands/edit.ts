@@ -1,21 +1,17 @@
 import type { Command } from 'commander'
 import type { EditItem, EditSummary } from '../../api.ts'
-import { CadreError } from '../../core/errors.ts'
 import { counted } from '../../sweep/figures.ts'
 import type { CliContext } from '../context.ts'
 import { diagnosticsTo } from '../diagnostics.ts'
 import { EXIT } from '../exit-code.ts'
 import { styleOf } from '../style.ts'
 import type { Style } from '../style.ts'
+import { overOf, overOptions, overRequest } from '../sweep/over.ts'
+import type { OverFlags } from '../sweep/over.ts'
 import { createProgressLine } from '../sweep/progress.ts'
 import { renderTable } from '../table.ts'
-import { parseCount } from './run.ts'
 
-type Flags = {
-  readonly over?: string
-  readonly agent?: string
-  readonly model?: string
-  readonly parallel?: number
+type Flags = OverFlags & {
   readonly verify?: string
   readonly keep?: boolean
   readonly json?: boolean
@@ -23,33 +19,22 @@ type Flags = {
 
 /** `cadre edit`: one writing agent per item, each in a worktree, merged through the queue (CMD-06). */
 export function register(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('edit [prompt]')
     .description('run a writing agent once per file, row or line, each in a git worktree, and merge what they change')
-    .option('--over <items>', 'glob patterns, a .csv or .jsonl file, or - for lines of stdin')
-    .option('--agent <type>', 'agent type to run', 'implementer')
-    .option('--model <model>', 'model of language-model agents')
-    .option('--parallel <n>', 'agents at once (default: cores for programs, 8 for models)', parseCount)
+  overOptions(command, 'implementer')
     .option('--verify <command>', 'what must succeed on the merged tree before anything lands')
     .option('--keep', 'merge nothing: each agent leaves its branch and worktree')
     .option('--json', 'print the summary as JSON')
     .action(async (prompt: string | undefined, flags: Flags) => {
-      if (flags.over === undefined) throw new CadreError('USAGE', 'Say what to edit: --over \'src/**/*.ts\', --over rows.csv, --over rows.jsonl, or --over - for lines of stdin.')
+      const over = overOf(flags, 'edit')
       const orchestrator = await context.open({
         watch: false,
         onDiagnostic: diagnosticsTo(context),
         settings: { worktrees: { merge: flags.keep ? 'keep' : 'queue' }, ...(flags.verify !== undefined && { verify: { command: flags.verify } }) },
       })
       const progress = createProgressLine({ stream: context.stderr, isTTY: context.stderr.isTTY === true, now: () => performance.now() })
-      const summary = await orchestrator.edit({
-        over: flags.over,
-        prompt: prompt ?? null,
-        signal: context.interrupted,
-        onProgress: (state) => progress.update(state),
-        ...(flags.agent !== undefined && { agent: flags.agent }),
-        ...(flags.model !== undefined && { model: flags.model }),
-        ...(flags.parallel !== undefined && { parallel: flags.parallel }),
-      }).finally(() => progress.end())
+      const summary = await orchestrator.edit(overRequest(over, prompt, flags, context, progress)).finally(() => progress.end())
       context.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : report(summary, styleOf(context.stdout, context.env)))
       context.setExitCode(exitCodeOf(summary))
     })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { CadreError } from '../../core/errors.ts'
+import { overOf, overOptions, overRequest } from '../sweep/over.ts'
+import type { OverFlags } from '../sweep/over.ts'
 import { createProgressLine } from '../sweep/progress.ts'
 import { exitCodeOf } from '../../sweep/summary.ts'
 import { renderReport } from '../sweep/terminal-report.ts'
@@ -7,12 +8,8 @@ import type { CliContext } from '../context.ts'
 import { diagnosticsTo } from '../diagnostics.ts'
 import { parseCount, readSchema } from './run.ts'
 
-type Flags = {
-  readonly over?: string
-  readonly agent?: string
-  readonly model?: string
+type Flags = OverFlags & {
   readonly batch: number
-  readonly parallel?: number
   readonly schema?: string
   readonly out?: string
   readonly reduce?: string
@@ -29,14 +26,11 @@ relative to the project root (the top of the git repository), on the screen, in 
 
 /** `cadre sweep`: one agent per item (CMD-05, 12). */
 export function register(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('sweep [prompt]')
     .description('run an agent once per file, row or line')
-    .option('--over <items>', 'glob patterns, a .csv or .jsonl file, or - for lines of stdin')
-    .option('--agent <type>', 'agent type to run', 'general')
-    .option('--model <model>', 'model of language-model agents')
+  overOptions(command, 'general')
     .option('--batch <n>', 'items given to one agent', parseCount, 1)
-    .option('--parallel <n>', 'agents at once (default: cores for programs, 8 for models)', parseCount)
     .option('--schema <file>', 'JSON Schema file each answer must fit')
     .option('--out <folder>', 'write results.jsonl, report.md and report.sarif')
     .option('--reduce <prompt>', 'run one last agent over all results')
@@ -44,24 +38,16 @@ export function register(program: Command, context: CliContext): void {
     .option('--json', 'print the summary as JSON')
     .addHelpText('after', PATHS)
     .action(async (prompt: string | undefined, flags: Flags) => {
-      if (flags.over === undefined) {
-        throw new CadreError('USAGE', 'Say what to sweep over: --over \'src/**/*.ts\', --over rows.csv, --over rows.jsonl, or --over - for lines of stdin.')
-      }
+      const over = overOf(flags, 'sweep over')
       const orchestrator = await context.open({ watch: false, onDiagnostic: diagnosticsTo(context) })
       const progress = createProgressLine({ stream: context.stderr, isTTY: context.stderr.isTTY === true, now: () => performance.now() })
       const schema = flags.schema === undefined ? null : await readSchema(flags.schema)
       const summary = await orchestrator.sweep({
-        over: flags.over,
-        prompt: prompt ?? null,
+        ...overRequest(over, prompt, flags, context, progress),
         batch: flags.batch,
         schema,
         out: flags.out ?? null,
         reduce: flags.reduce ?? null,
-        signal: context.interrupted,
-        onProgress: (state) => progress.update(state),
-        ...(flags.agent !== undefined && { agent: flags.agent }),
-        ...(flags.model !== undefined && { model: flags.model }),
-        ...(flags.parallel !== undefined && { parallel: flags.parallel }),
       }).finally(() => progress.end())
       if (flags.json) context.stdout.write(`${JSON.stringify(summary)}\n`)
       else {
