@@ -1,3 +1,5 @@
+import { waitIn } from './wait-in.ts'
+
 /** Who wants to write. `ancestors`: the agents above it, by id. */
 export type Writer = { readonly agent: string; readonly title: string; readonly ancestors: readonly string[] }
 
@@ -98,19 +100,7 @@ export function createGate(): Gate {
       signal.throwIfAborted()
       const free = take(writer)
       if (free) return free
-      const { promise, resolve, reject } = Promise.withResolvers<Held>()
-      const place: Waiting = { writer, go: resolve }
-      // Let in at the same moment: the queue no longer holds it, and the right is used.
-      const onAbort = () => {
-        if (queue.delete(place)) reject(signal.reason)
-      }
-      queue.add(place)
-      signal.addEventListener('abort', onAbort, { once: true })
-      try {
-        return holdOf(await promise)
-      } finally {
-        signal.removeEventListener('abort', onAbort)
-      }
+      return holdOf(await waitIn<Waiting, Held>(queue, signal, (go) => ({ writer, go })))
     },
     get holder() {
       return stack.at(-1)?.writer ?? null

@@ -1,4 +1,5 @@
 import { createLaunches } from './launches.ts'
+import { waitIn } from './wait-in.ts'
 
 /** A place among the running agents of a session. */
 export type Slot = {
@@ -168,20 +169,7 @@ export function createSlots({ running: max, background: maxBackground = Infinity
       signal.throwIfAborted()
       const free = takeNow(need)
       if (free) return free
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const place: Waiting = { need, go: resolve }
-      // Handed a place in the same moment: `waiting` no longer holds it, and the place is used.
-      const onAbort = () => {
-        if (waiting.delete(place)) reject(signal.reason)
-      }
-      waiting.add(place)
-      signal.addEventListener('abort', onAbort, { once: true })
-      pump()
-      try {
-        await promise
-      } finally {
-        signal.removeEventListener('abort', onAbort)
-      }
+      await waitIn<Waiting, void>(waiting, signal, (go) => ({ need, go }), pump)
       return makeSlot(need)
     },
   }
