@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../core/errors.ts'
+import { passedEnvironment } from '../core/passed-environment.ts'
 import { createTail } from './tail.ts'
 
 /** VER-01. Times in ms. */
@@ -81,14 +82,11 @@ export async function runCommand(command: string, { root, env, signal, timeoutMs
 /** A command that no process can be given (with a NUL in it) is a fault of the setting, not of the run. */
 function start(command: string, cwd: string, env: Readonly<Record<string, string | undefined>>): Shell | { readonly problem: unknown } {
   try {
-    return spawn('/bin/sh', ['-c', GUARDED, command], { cwd, env: environmentOf(env), detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
+    return spawn('/bin/sh', ['-c', GUARDED, command], { cwd, env: { ...passedEnvironment(env, PASSED), CI: '1' }, detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
   } catch (problem) {
     return { problem }
   }
 }
-
-const environmentOf = (env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> =>
-  ({ ...Object.fromEntries(PASSED.map((name) => [name, env[name]])), CI: '1' })
 
 const couldNotStart = (error: unknown): string => `could not be started: ${messageOf(error)}`
 
