@@ -8,6 +8,7 @@ import type { JsonObject } from './core/json.ts'
 import { narrow, noToolLeft, renarrow } from './core/narrow.ts'
 import type { WantedByCall } from './core/narrow.ts'
 import { STOPPED_BY_PARENT } from './core/status.ts'
+import { placeOf } from './live-permissions.ts'
 import { refusedType } from './permissions/judge.ts'
 import { NO_DELEGATION } from './prompt.ts'
 import { chosenHistory } from './prompts/history.ts'
@@ -149,9 +150,8 @@ function admitContinued(services: Services, parent: Agent, { input, id, callId }
 
 /** PRM-04: by its canonical name, however it was asked for. */
 function refuseDenied(services: Services, parent: Agent, type: string): void {
-  const { rules, root, home } = services.permissions()
-  const { grant } = parent.started
-  const why = refusedType(type, rules, { root, worktree: grant.root === root ? null : grant.root, home })
+  const permissions = services.permissions()
+  const why = refusedType(type, permissions.rules, placeOf(permissions, parent.started.grant))
   if (why !== null) throw new CadreError('REFUSED', why)
 }
 

@@ -1,11 +1,10 @@
+import type { ApprovalAnswer, ApprovalRequest } from './core/approval.ts'
 import type { ToolCall, ToolOutcome, Verdict } from './core/contract.ts'
 import { isObject } from './core/json.ts'
-import type { ApprovalRequest, Permissions } from './live-permissions.ts'
+import { placeOf } from './live-permissions.ts'
 import { approvalId, approvalQuestion, deniedText } from './permissions/approvals.ts'
-import type { ApprovalAnswer } from './permissions/approvals.ts'
 import { declined, judge } from './permissions/judge.ts'
 import type { Judgement } from './permissions/judge.ts'
-import type { Place } from './permissions/place.ts'
 import type { Services } from './services.ts'
 import { waiting } from './supervisor.ts'
 import type { Agent } from './supervisor.ts'
@@ -23,15 +22,13 @@ export function judgeOf(services: Services, agent: Agent, { sandboxed }: { sandb
   const { toolbox, types } = services
   const { grant, frozen } = agent.started
 
-  const place = ({ root, home }: Permissions): Place => ({ root, worktree: grant.root === root ? null : grant.root, home })
-
   function judged(call: ToolCall, { name, effect }: Tool): Judgement {
     const permissions = services.permissions()
     const input = isObject(call.input) ? call.input : {}
     const written = name === 'agent' && typeof input['subagent_type'] === 'string' ? input['subagent_type'] : null
     const granted = grant.tools.find((held) => held.name === name)?.effect ?? effect
     return judge({ tool: name, effect: granted, input, ...(written !== null && { agentType: types.nameOf(written) }) }, {
-      mode: grant.mode, rules: permissions.rules, place: place(permissions), sandboxed: sandboxed(), memoryFolder: frozen.memory?.path ?? null, searchesHide: false,
+      mode: grant.mode, rules: permissions.rules, place: placeOf(permissions, grant), sandboxed: sandboxed(), memoryFolder: frozen.memory?.path ?? null, searchesHide: false,
     })
   }
 
@@ -75,11 +72,6 @@ export function judgeOf(services: Services, agent: Agent, { sandboxed }: { sandb
 
 /** The types of an agent and those above it, the root run left out, and the calls that started them. */
 function lineage({ crew }: Services, agent: Agent): readonly [path: string, calls: readonly string[]] {
-  const types: string[] = []
-  const calls: string[] = []
-  for (let at: Agent | undefined = agent; at && at.subject.depth > 0; at = at.subject.parent === null ? undefined : crew.find(at.subject.parent)) {
-    types.unshift(at.started.agentType)
-    calls.unshift(at.started.callId ?? at.subject.agent)
-  }
-  return [types.join('/') || agent.started.agentType, calls]
+  const line = [agent, ...crew.above(agent)].filter(({ subject }) => subject.depth > 0).toReversed()
+  return [line.map(({ started }) => started.agentType).join('/') || agent.started.agentType, line.map(({ started, subject }) => started.callId ?? subject.agent)]
 }

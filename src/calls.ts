@@ -5,6 +5,7 @@ import type { JsonObject } from './core/json.ts'
 import type { ToolAnswer } from './core/tool.ts'
 import type { ProgramRun } from './program-run.ts'
 import type { Services } from './services.ts'
+import { briefOf } from './supervisor.ts'
 import type { Agent } from './supervisor.ts'
 import type { MainContext, Tool } from './tools/define-tool.ts'
 
@@ -45,14 +46,15 @@ export function createCalls(services: Services, agent: Agent, doors: CallDoors):
     return mine
   }
 
-  async function run(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+  /** `form`: of what a read call gives, which is for a program where that made the call. */
+  async function run(call: ToolCall, signal: AbortSignal, form: Brief['form']): Promise<ToolOutcome> {
     const tool = toolbox.find(call.name)
     try {
       if (!tool) throw new CadreError('INVARIANT', `There is no tool ${call.name}`)
       if (isInDoubt(agent, call) && !tool.repeatable) throw new Error(inDoubtText(services, agent, call))
       const refused = await doors.approved(call, tool)
       if (refused) return refused
-      if (!tool.run) return await readCall(call, signal, 'text')
+      if (!tool.run) return await readCall(call, signal, form)
       const { run: start } = tool
       const context = { ...doors.context(call.id, signal), program: (code: string, seconds: number) => doors.program({ code, seconds, callId: call.id }) }
       const answer = await inTurn(tool, signal, () => start(call.input as JsonObject, context))
@@ -64,20 +66,13 @@ export function createCalls(services: Services, agent: Agent, doors: CallDoors):
 
   /** A read call that its agent's own thread does not run. */
   async function readCall(call: ToolCall, signal: AbortSignal, form: Brief['form']): Promise<ToolOutcome> {
-    const brief: Brief = { agent: agent.subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form }
-    const [outcome] = await services.readCalls({ brief, calls: [{ ...call, local: true }], signal })
+    const [outcome] = await services.readCalls({ brief: briefOf(agent, form), calls: [{ ...call, local: true }], signal })
     return outcome ?? noOutcome(call)
   }
 
   async function runInner(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
     const verdict = doors.decide(call)
-    if (verdict.kind === 'refused') return verdict.outcome
-    if (!verdict.call.local) return run(verdict.call, signal)
-    try {
-      return await readCall(verdict.call, signal, 'data')
-    } catch (error) {
-      return { callId: call.id, tool: call.name, ok: false, text: `Error: ${messageOf(error)}` }
-    }
+    return verdict.kind === 'refused' ? verdict.outcome : run(verdict.call, signal, 'data')
   }
 
   const told = async (outcome: Promise<ToolOutcome>): Promise<ToolOutcome> => {
@@ -85,7 +80,7 @@ export function createCalls(services: Services, agent: Agent, doors: CallDoors):
     doors.heard([come])
     return come
   }
-  return { run: (call) => told(run(call, agent.signal)), runInner: (call, signal) => told(runInner(call, signal)) }
+  return { run: (call) => told(run(call, agent.signal, 'text')), runInner: (call, signal) => told(runInner(call, signal)) }
 }
 
 const outcomeOf = (call: ToolCall, { text, ok = true, reads, hands }: ToolAnswer): ToolOutcome =>

@@ -76,15 +76,8 @@ async function broughtBack({ isolation, crew }: Services, agent: Agent, worktree
   return isolation.bringBack(found, { ...writerOf(crew, agent), success, signal: new AbortController().signal })
 }
 
-/** What a child is told of where it is, when that is a worktree. */
-const movedTo = (environment: string, root: string, { path, branch }: Worktree): string =>
-  environment.replace(`Folder: ${root}`, `Folder: ${path}`).replace(/^Git: .*(?:\n.*)*/m, `Git: branch ${branch}, clean`)
-
-function writerOf(crew: Crew, { subject, started }: Agent): Writer {
-  const ancestors: string[] = []
-  for (let above = subject.parent; above !== null; above = crew.find(above)?.subject.parent ?? null) ancestors.push(above)
-  return { agent: subject.agent, title: started.title, ancestors }
-}
+const writerOf = (crew: Crew, agent: Agent): Writer =>
+  ({ agent: agent.subject.agent, title: agent.started.title, ancestors: crew.above(agent).map(({ subject }) => subject.agent) })
 
 /** KIN-06: a delegation that was forced at the depth limit is refused, and journaled, where every delegation is (AGT-03). */
 function beyondLimit({ toolbox }: Services, call: ToolCall, refused: Verdict): Verdict {
@@ -144,12 +137,12 @@ async function started(services: Services, parent: Agent, raw: JsonObject, asked
   try {
     const ready = admitted(services, parent, raw, asked)
     if (!ready.isolates) return startAgent(services, ready)
-    const { root } = parent.started.grant
-    const worktree = await services.isolation.open({ name: ready.started.title, from: root, signal: parent.signal })
+    const worktree = await services.isolation.open({ name: ready.started.title, from: parent.started.grant.root, signal: parent.signal })
     if ('path' in worktree) opened = worktree
+    const environment = opened ? await services.environment.whole(opened) : asked.environment
     parent.signal.throwIfAborted()
     // Once more, now that it is there: nothing is admitted between this and its place in the queue.
-    return startAgent(services, admitted(services, parent, raw, { ...asked, environment: opened ? movedTo(asked.environment, root, opened) : asked.environment, worktree }))
+    return startAgent(services, admitted(services, parent, raw, { ...asked, environment, worktree }))
   } catch (error) {
     if (opened) await services.isolation.bringBack(opened, { ...writerOf(services.crew, parent), success: false, signal: parent.signal })
     // What is wrong with Cadre itself is no refusal.

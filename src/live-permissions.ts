@@ -1,22 +1,10 @@
+import type { ApprovalAnswer, ApprovalRequest } from './core/approval.ts'
 import type { Diagnostic } from './core/diagnostic.ts'
-import type { JsonObject } from './core/json.ts'
-import type { ApprovalAnswer } from './permissions/approvals.ts'
+import type { Grant } from './core/grant.ts'
 import { parseRules } from './permissions/parse-rules.ts'
+import type { Place } from './permissions/place.ts'
 import type { Rules } from './permissions/rule.ts'
 import type { Settings } from './settings/settings.ts'
-
-/** A call that asks, as whoever may approve it is told (PRM-07). */
-export type ApprovalRequest = {
-  /** One part per layer of delegation, the call's own last (PRM-09). */
-  readonly id: string
-  /** The asker's path by agent types, without the root run: `releaser/operator`; `main` for the root run itself. */
-  readonly agent: string
-  readonly tool: string
-  readonly input: JsonObject
-  /** `releaser/operator wants to run bash: npm publish`. */
-  readonly question: string
-  readonly why: string
-}
 
 /** Who decides over calls that ask; resolves with undefined for no decision, which counts as a denial. */
 export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>
@@ -32,6 +20,9 @@ export type Permissions = {
   /** Null: nobody (PRM-06). */
   readonly approver: Approver | null
 }
+
+/** Where an agent works, as rules see it. */
+export const placeOf = ({ root, home }: Pick<Permissions, 'root' | 'home'>, grant: Grant): Place => ({ root, worktree: grant.root === root ? null : grant.root, home })
 
 /**
  * What permissions go by in the settings as they are now. Rules that cannot be read are told of once per version of the settings. `approver`: the

@@ -23,12 +23,13 @@ export function offer({ grant, frozen }: Pick<DelegationStarted, 'grant' | 'froz
   readonly startable: readonly AgentType[]
 }): Offer {
   const { shown } = frozen
-  const own = toolbox.schemas(shown ?? grant.tools.map(({ name }) => name))
-  const delegates = own.some(({ name }) => name === 'agent')
+  const all = toolbox.schemas(shown ?? grant.tools.map(({ name }) => name))
+  const delegates = all.some(({ name }) => name === 'agent')
+  const own = all.filter(({ name }) => tools !== 'each' || name !== 'agent')
   const isOffered = (name: string, type: AgentType) => shown?.includes(name) ?? (delegates && mayStart(grant, type.name))
-  const types = new Map(tools === 'agent' ? [] : [...named(startable, own.filter(({ name }) => tools !== 'each' || name !== 'agent'))].filter(([name, type]) => isOffered(name, type)))
+  const types = new Map(tools === 'agent' ? [] : [...named(startable, own)].filter(([name, type]) => isOffered(name, type)))
   return {
-    schemas: [...own.filter(({ name }) => tools !== 'each' || name !== 'agent'), ...types.entries().map(([name, type]) => toolOf(name, type))],
+    schemas: [...own, ...types.entries().map(([name, type]) => toolOf(name, type))],
     decide(call, decide) {
       const type = types.get(call.name)
       if (!type) return decide(call)

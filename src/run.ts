@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { noOutcome } from './core/contract.ts'
-import type { Brief, Host, Job, Message, Model, ToolCall, ToolOutcome, ToolSchema, Usage } from './core/contract.ts'
+import type { Host, Job, Message, Model, ToolCall, ToolOutcome, ToolSchema, Usage } from './core/contract.ts'
 import { messageOf } from './core/errors.ts'
 import type { EventBody } from './core/events.ts'
 import { levelsBelow } from './core/grant.ts'
@@ -26,6 +26,7 @@ import type { BroughtBack } from './isolation.ts'
 import type { Gate, Writer } from './schedule/gate.ts'
 import type { Need } from './schedule/slots.ts'
 import type { Place } from './services.ts'
+import { briefOf } from './supervisor.ts'
 import type { Agent, Crew } from './supervisor.ts'
 import type { Toolkit } from './toolkit.ts'
 
@@ -71,7 +72,7 @@ export type Verification = {
   settled(): Promise<unknown>
 }
 
-type ReadCalls = (job: { readonly brief: Brief; readonly calls: readonly ToolCall[]; readonly signal: AbortSignal }) => Promise<readonly ToolOutcome[]>
+type ReadCalls = (job: { readonly brief: Job['brief']; readonly calls: readonly ToolCall[]; readonly signal: AbortSignal }) => Promise<readonly ToolOutcome[]>
 
 /** The parent's loop, on this thread: its read calls still run in a thread of the pool, so a bad pattern stalls nobody else. */
 export const onMainThread = (readCalls: ReadCalls): Place => ({ brief, host, signal }) =>
@@ -118,7 +119,7 @@ async function runToEnd(plan: Plan, place: Place, { queue, onQueued }: { readonl
     model = open(plan)
     agent.session = startSession(plan, model)
     const host = wrapped(plan, agent.session, model, taken)
-    const job: Job = { brief: briefOf(agent, model), host, signal: agent.signal }
+    const job: Job = { brief: briefOf(agent, model.id === 'script' ? 'data' : 'text'), host, signal: agent.signal }
     await withinTimeLimit(plan, () => place(job))
     stop = agent.stopped ?? { ending: COMPLETED, reason: '' }
   } catch (error) {
@@ -323,6 +324,3 @@ async function closeFault(model: Model | null): Promise<string | null> {
     return `its model could not be closed: ${messageOf(error)}`
   }
 }
-
-const briefOf = ({ subject, started: { grant } }: Agent, model: Model): Brief =>
-  ({ agent: subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form: model.id === 'script' ? 'data' : 'text' })

@@ -11,7 +11,7 @@ const SHOW_WHOLE_FILES: readonly string[] = ['read', 'write', 'edit']
 /** Characters of texts kept for all agents together: a text that is not known any more costs a refusal its diff, nothing else. */
 const KEPT_CHARACTERS = 32_000_000
 
-/** Texts by the hash an outcome names, the latest used last. */
+/** Texts by the hash an outcome names; those put in first go first. */
 export type SeenTexts = {
   put(hash: string, text: string): void
   get(hash: string): string | null
@@ -51,6 +51,7 @@ export function openSeenFiles({ root, history, texts }: { readonly root: string;
     return files.map(({ path }) => path)
   }
 
+  /** Of one that is gone or changed meanwhile none is kept: its next change is refused without a diff. */
   function keepText(path: string): void {
     const wanted = hashes.get(path)
     if (wanted === undefined || texts.get(wanted) !== null) return
@@ -61,13 +62,7 @@ export function openSeenFiles({ root, history, texts }: { readonly root: string;
   for (const message of history) if (message.role === 'tool') note(message.outcomes)
   return {
     heard(outcomes) {
-      for (const path of note(outcomes)) {
-        try {
-          keepText(path)
-        } catch {
-          // Gone or changed meanwhile: the next change of it is refused, without a diff.
-        }
-      }
+      for (const path of note(outcomes)) keepText(path)
     },
     hashOf: (path) => hashes.get(path) ?? null,
     seenText(path) {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Usage } from './core/contract.ts'
+import type { Brief, Usage } from './core/contract.ts'
 import type { CadreEvent, DelegationStarted, EventBody, EventSubject, NewEvent, Sender } from './core/events.ts'
 import type { Restored } from './core/restored.ts'
 import type { RunOutcome } from './core/result.ts'
@@ -76,6 +76,8 @@ export type Crew = {
   newSubject(parent: EventSubject): EventSubject
   enlist(agent: Enlisted): Agent
   find(id: string): Agent | undefined
+  /** Those above an agent, the one that started it first. */
+  above(agent: Agent): readonly Agent[]
   /** To be called when an agent's end is journaled: it is gone from here, and its parent is told if it ran in the background. */
   dismiss(agent: Agent): void
   /** Stops an agent and everything below it, depth first (KIN-15); the first stop of each wins. */
@@ -138,6 +140,11 @@ export function createCrew(options: {
     live.controller.abort(new Stopped(why))
   }
 
+  function above({ subject }: Agent): readonly Agent[] {
+    const parent = subject.parent === null ? undefined : agents.get(subject.parent)
+    return parent ? [parent, ...above(parent)] : []
+  }
+
   async function record(subject: EventSubject, events: readonly EventBody[], key?: string): Promise<readonly CadreEvent[]> {
     if (events.length === 0) return []
     const time = Date.now()
@@ -188,6 +195,7 @@ export function createCrew(options: {
       return live
     },
     find: (id) => agents.get(id),
+    above,
     dismiss({ subject: { agent, parent }, started }) {
       const live = agents.get(agent)
       if (!live) return
@@ -260,3 +268,7 @@ export async function waiting<T>({ slot, clock }: Agent, work: () => Promise<T>)
     }
   })
 }
+
+/** What the side that runs its loop, or a call of it, is told of an agent. */
+export const briefOf = ({ subject, started: { grant } }: Agent, form: Brief['form']): Brief =>
+  ({ agent: subject.agent, type: grant.type, root: grant.root, paths: grant.paths, form })

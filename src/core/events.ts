@@ -1,4 +1,5 @@
 import type { Program } from './agent-type.ts'
+import type { ApprovalAnswer, ApprovalRequest } from './approval.ts'
 import type { Effort, FileRead, Message, Reply, ToolCall, ToolOutcome, Usage } from './contract.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { Grant, Removal } from './grant.ts'
@@ -21,8 +22,8 @@ export type EventBody =
   | { readonly type: 'delta'; readonly data: { readonly kind: 'text' | 'reasoning' | 'reset'; readonly text: string } }
   | { readonly type: 'tool.started'; readonly data: { readonly turn: number; readonly call: ToolCall } }
   | { readonly type: 'tool.ended'; readonly data: { readonly turn: number; readonly outcome: ToolOutcome } }
-  | { readonly type: 'approval.asked'; readonly data: { readonly id: string; readonly agent: string; readonly tool: string; readonly input: JsonObject; readonly question: string; readonly why: string } }
-  | { readonly type: 'approval.answered'; readonly data: { readonly id: string; readonly approved: boolean; readonly reason?: string } }
+  | { readonly type: 'approval.asked'; readonly data: ApprovalRequest }
+  | { readonly type: 'approval.answered'; readonly data: { readonly id: string } & ApprovalAnswer }
   | { readonly type: 'message.sent'; readonly data: { readonly text: string; readonly from: Sender; readonly about?: string } }
   | { readonly type: 'notification'; readonly data: Notification }
   | { readonly type: 'worktree.opened'; readonly data: { readonly path: string; readonly branch: string; readonly base: string } }

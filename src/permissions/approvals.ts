@@ -1,3 +1,4 @@
+import type { ApprovalAnswer } from '../core/approval.ts'
 import { CadreError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { stableJson } from '../core/json.ts'
@@ -17,9 +18,6 @@ export type PendingApproval = {
   readonly asked: number
   readonly expires: number
 }
-
-/** What somebody said. `reason`: for the model, when it was denied. */
-export type ApprovalAnswer = { readonly approved: boolean; readonly reason?: string }
 
 /** What a question is about. An answer holds for exactly this: an id that a provider gives twice carries no approval over to another call. */
 export type AskedCall = Pick<PendingApproval, 'id' | 'tool' | 'input'>

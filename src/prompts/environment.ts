@@ -9,8 +9,8 @@ export type GitState = {
 }
 
 export type Environment = {
-  /** PRO-01: where an agent works, on what, when, and how git stands. Asks git at most once in 2 s, however many agents start. */
-  whole(): Promise<string>
+  /** PRO-01: where an agent works, on what, when, and how git stands. Asks git at most once in 2 s, however many agents start; not for a new worktree. */
+  whole(worktree?: { readonly path: string; readonly branch: string }): Promise<string>
   /** The same in one line of less than 200 bytes, without git's status: for the items of a sweep. Equal as long as day and branch are. */
   short(): string
 }
@@ -59,10 +59,10 @@ export function openEnvironment(options: {
   }
 
   return {
-    async whole() {
-      const found = await state()
+    async whole(worktree) {
+      const found = worktree ? { branch: worktree.branch, status: CLEAN } : await state()
       const elsewhere = cwd === root ? [] : [`The user is in: ${oneLine(relative(root, cwd))}`]
-      return [`Folder: ${oneLine(root)}`, ...elsewhere, `Platform: ${platform}`, `Date: ${today()}`, ...(found ? gitLines(found) : [])].join('\n')
+      return [`Folder: ${oneLine(worktree?.path ?? root)}`, ...elsewhere, `Platform: ${platform}`, `Date: ${today()}`, ...(found ? gitLines(found) : [])].join('\n')
     },
     short() {
       const branch = git?.branch() ?? null
@@ -78,6 +78,9 @@ export const firstMessage = ({ environment, prompt }: { readonly environment: st
 
 /** What an agent was asked, out of the first message that `firstMessage` made of it and an environment: that has no blank line. */
 export const askedIn = (message: string): string => message.slice(message.indexOf('\n\n') + 2)
+
+/** A worktree is new when its agent is told of it. */
+const CLEAN = { changed: 0, untracked: 0, lines: [] } as const
 
 function gitLines({ branch, status }: GitState): readonly string[] {
   const on = branch === null ? 'Git: on no branch' : `Git: branch ${oneLine(branch)}`

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { isObject } from '../core/json.ts'
+import { isList, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
 import { absoluteFolder } from './absolute-folder.ts'
 import { defaults } from './defaults.ts'
@@ -118,8 +118,6 @@ function withAbsoluteFolders({ path, value }: Entry, folder: string, userHome: s
   const folders = path[0] === 'plugins' || path[0] === 'trustedRoots'
   return folders && isList(value) ? { path, value: value.map(full) } : { path, value }
 }
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 /** The same text for the same file, also for one that does not exist yet. */
 function realPath(file: string): string {

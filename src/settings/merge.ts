@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts'
+import { isList, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
 import type { Entry } from './layer.ts'
 import { SETTINGS } from './schema.ts'
@@ -19,8 +19,6 @@ function added(all: Json, path: readonly string[], value: Json): Json {
   // One that is no list stays an entry: `parseRules` says what is wrong with it.
   return [...(isList(before) ? before : []), ...(isList(value) ? value : [value])]
 }
-
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function placed(at: Json | undefined, [key, ...rest]: readonly string[], value: Json): Json {
   if (key === undefined) return value

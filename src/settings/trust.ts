@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, relative, resolve, sep } from 'node:path'
 import { CadreError } from '../core/errors.ts'
+import { isList } from '../core/json.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { absoluteFolder } from './absolute-folder.ts'
 import { editJsonFile } from './edit-json-file.ts'
@@ -68,8 +69,6 @@ function rootsIn(settings: JsonObject, file: string): readonly Json[] {
   if (!isList(roots)) throw new CadreError('SETTINGS', `"trustedRoots" in ${file} is no list. Mend it, then try again.`)
   return roots
 }
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 /** The real path of an entry as written by hand; as written where it does not exist, null for what is no text. */
 function folderOf(entry: Json, home: string): string | null {

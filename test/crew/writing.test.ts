@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../src/live-permissions.ts'
+import type { ApprovalRequest } from '../../src/core/approval.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { lab, ofType } from '../delegation/lab.ts'
 import type { Lab } from '../delegation/lab.ts'
