@@ -45,17 +45,21 @@ function bursts(): () => Promise<void> {
 
 const NOTICE = /<task-id>(sa-[0-9a-z]{8})<\/task-id>/
 
+const PART = /Look at part (\d+)\./g
+
 function crew(): Script {
   const burst = bursts()
+  /** Parts that a request showed to be handed out. Its turns do not tell: a summary may have taken the place of the first ones. */
+  let handedOut = 0
   const child = (n: number) => ({ name: 'agent', input: { description: `part ${n}`, prompt: `Look at part ${n}.`, subagent_type: 'explorer', run_in_background: true } })
   return async (request) => {
     if (!holds(request, 'agent')) {
       await burst()
       return { text: `${request.task} Nothing to see here, and that at some length. ${'…'.repeat(200)}` }
     }
-    const { turn } = request
-    if (turn <= CREW / PER_REPLY) return { calls: Array.from({ length: PER_REPLY }, (_, i) => child((turn - 1) * PER_REPLY + i + 1)) }
-    return { text: 'Seen.' }
+    for (const [, part] of JSON.stringify(request.body).matchAll(PART)) handedOut = Math.max(handedOut, Number(part))
+    if (handedOut === CREW) return { text: 'Seen.' }
+    return { calls: Array.from({ length: PER_REPLY }, (_, i) => child(handedOut + i + 1)) }
   }
 }
 
