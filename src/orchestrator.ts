@@ -65,6 +65,7 @@ import { createToolbox } from './tools/toolbox.ts'
 import { publicWeb } from './tools/web-fetch/public-web.ts'
 import { WRITING_TOOLS } from './tools/writing-tools.ts'
 import { runCommand } from './verify/command.ts'
+import { VERSION } from './version.ts'
 import { blame } from '../worktrees/blame.ts'
 import { branchOf, headFile, mainCheckout, openGit, topLevel } from '../worktrees/git.ts'
 import { workingState } from '../worktrees/status.ts'
@@ -95,6 +96,8 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
   }
 
   const profile = env['CADRE_PROFILE'] ? openProfile(resolve(cwd, env['CADRE_PROFILE'])) : null
+  // Loaded by those who ask for it only.
+  const telemetry = env['CADRE_OTEL'] === '1' ? (await import('./telemetry/telemetry.ts')).openTelemetry({ version: VERSION, onDiagnostic }) : null
   const threads = options.runner ?? createThreads()
   /** Agents that may delegate keep their thread while they are blocked: half of all are left to the others. */
   const maxLenders = Math.max(1, Math.floor(threads.cap / 2))
@@ -107,6 +110,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
     onEvent(event) {
       if (env['CADRE_TRACE'] === '1' && event.seq > 0) process.stderr.write(`${JSON.stringify(event)}\n`)
       profile?.saw(event)
+      telemetry?.saw(event)
       todo.saw(event)
       tellHost(() => options.onEvent?.(event))
       if (event.depth === 0) return
@@ -395,7 +399,7 @@ export async function createOrchestrator(options: OrchestratorOptions = {}): Pro
       await isolation.close()
       models.close()
       // Each is closed whatever becomes of the others; the first fault is told.
-      const closed = await Promise.allSettled([types.close(), threads.close(), programs.close(), endJournal()])
+      const closed = await Promise.allSettled([types.close(), threads.close(), programs.close(), endJournal(), telemetry?.close()])
       const fault = closed.find((end) => end.status === 'rejected')
       if (fault) throw fault.reason
     },

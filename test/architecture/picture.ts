@@ -27,6 +27,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'diff': ['src/tools/writing/'],
   'ipaddr.js': ['src/tools/web-fetch/'],
   'html-encoding-sniffer': ['src/tools/web-fetch/'],
+  '@opentelemetry/*': ['src/telemetry/'],
   // Never in the host: a page can keep it busy for hours.
   'turndown': ['sandbox/markdown.ts', 'sandbox/turndown-plugin-gfm.d.ts'],
   '@joplin/turndown-plugin-gfm': ['sandbox/'],
@@ -37,7 +38,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Rooms of one level never import each other. */
-const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'hooks', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify', 'shell']
+const ROOMS = ['host', 'models', 'tools', 'definitions', 'permissions', 'hooks', 'schedule', 'threads', 'journal', 'programs', 'settings', 'prompts', 'verify', 'shell', 'telemetry']
 
 /** The only places that know several rooms. */
 const CORRIDOR = [
