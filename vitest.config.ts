@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 const STRESS = 'test/**/*.stress.test.ts'
 const SOAK = 'test/**/*.soak.test.ts'
-/** With every point it can be killed at, in `soak`. */
-const CRASH = 'test/crew/crash/crash.stress.test.ts'
+/** Stress tests that take more cases in `soak`. */
+const LONGER = ['test/crew/crash/crash.stress.test.ts', 'test/agents/large-trees.stress.test.ts', 'test/tools/web-fetch.stress.test.ts']
 
 const shared = {
   isolate: false, // a new process and a new import of everything per file costs more than most files' tests
@@ -21,7 +21,7 @@ export default defineConfig({
     projects: [
       { test: { ...shared, name: 'tests', include: ['test/**/*.test.ts'], exclude: [STRESS, SOAK] } },
       { test: { ...shared, name: 'stress', include: [STRESS] } },
-      { test: { ...shared, name: 'soak', include: [SOAK, CRASH] } },
+      { test: { ...shared, name: 'soak', include: [SOAK, ...LONGER] } },
     ],
   },
 })

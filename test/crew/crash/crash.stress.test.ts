@@ -10,6 +10,7 @@ import { BUILT } from '../../built.ts'
 import { ofType } from '../../delegation/lab.ts'
 import type { ProviderServer, RecordedRequest } from '../../server/provider-server.ts'
 import { startProviderServer } from '../../server/provider-server.ts'
+import { SOAK } from '../../soak.ts'
 import { crewScript, EVERYONE, whoAsks } from './crew-script.ts'
 import type { Life, LifeEnd } from './life.ts'
 
@@ -20,8 +21,8 @@ const SIDE_BY_SIDE = 2
 
 const NEVER = 0
 
-/** Every point in the soak tests, every third in the stress tests: `npm run test:soak` sets it. */
-const STRIDE = Number(process.env['CADRE_CRASH_STRIDE'] ?? 3)
+/** Every point in the soak tests, every fifth in the stress tests. */
+const STRIDE = SOAK ? 1 : 5
 
 /** Points at which the resume is killed, too. */
 const SAMPLES = 8
