@@ -7,8 +7,11 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { BUILT } from '../built.ts'
 
-/** The real command as it is published, which `test/bundle.ts` has just built, run by the Node that runs the tests. */
+/** The real command as it is published, which `test/bundle.ts` has just built. */
 export const MAIN = join(BUILT, 'src/cli/main.js')
+
+/** The Node that runs it: the one of the tests, or another one that is to be tried. */
+const NODE = process.env['CADRE_TEST_NODE'] ?? process.execPath
 
 export type Run = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stdout: string; readonly stderr: string }
 
@@ -51,7 +54,7 @@ export function cliPlace(files: Readonly<Record<string, string>> = {}) {
 
   /** Paths below the place are shown from there. */
   async function cadre(argv: readonly string[], options?: RunOptions): Promise<Run> {
-    const { stdout, stderr, ...end } = await run(process.execPath, [MAIN, ...argv], options)
+    const { stdout, stderr, ...end } = await run(NODE, [MAIN, ...argv], options)
     return { ...end, stdout: stdout.replaceAll(`${folder}/`, ''), stderr: stderr.replaceAll(`${folder}/`, '') }
   }
   return {
@@ -63,7 +66,7 @@ export function cliPlace(files: Readonly<Record<string, string>> = {}) {
     cadre,
     /** The answer of a command with `--json`. */
     async json(argv: readonly string[], options?: RunOptions): Promise<unknown> {
-      const { stdout, stderr } = await run(process.execPath, [MAIN, ...argv, '--json'], options)
+      const { stdout, stderr } = await run(NODE, [MAIN, ...argv, '--json'], options)
       if (stdout === '') throw new Error(stderr)
       return JSON.parse(stdout)
     },
