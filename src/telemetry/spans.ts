@@ -17,7 +17,8 @@ type Open = { readonly span: Span; readonly model: string; turn: Span | null; re
 
 /**
  * The GenAI semantic conventions over the event stream: `invoke_agent` per agent, `chat` per model call, `execute_tool` per tool call, and
- * `invoke_workflow` around the agents of a sweep. A sub-agent lies in the call that started it. No prompt, reply, input or output is in them.
+ * `invoke_workflow` around the agents of a sweep. A sub-agent lies in the call that started it. No reply, input or output is in them, and of
+ * prompts no more than titles, which for a root run are the beginning of its prompt; an agent that failed has its reason.
  */
 export function spansOf(tracer: Tracer): Spans {
   const sweeps = new Map<string, Span>()
